@@ -1,0 +1,133 @@
+/**
+ * The work of one create as a plain client would do it: begin, look the idempotency key up, insert the same rows, commit.
+ * Derived from two real creates. What differs between the two is particular to a create: ids and keys among it become
+ * values of the same length that are unique in each transaction; everything else is copied. Copied values are sent as
+ * parameters, as any client of prepared statements sends them: as literals they would cross the wire and be parsed only
+ * once, which is less work than writing the rows takes.
+ */
+import type { Column, Row, Sample, Table } from './sample.ts';
+
+/** `number`: 12 digits, unique and ascending. `random`: 11 digits, so that keys arrive in no order, as clients' keys do. */
+export type Parameter =
+  | { readonly kind: 'number' }
+  | { readonly kind: 'random' }
+  | { readonly kind: 'copied'; readonly text: string };
+
+export interface Statement {
+  /** With `$1`, `$2`, ... for the parameters. */
+  readonly sql: string;
+  readonly parameters: readonly Parameter[];
+}
+
+const NUMBER_DIGITS = 12;
+const RANDOM_DIGITS = 11;
+const TYPE_ID = /^[a-z]{2,5}_[0-9a-z]{26}$/;
+
+export function baselineStatements(tables: readonly Table[], first: Sample, second: Sample): Statement[] {
+  const ordinals = new Map<string, number>();
+  const written = inOrderOfReferences(tables.filter(({ name }) => first.inserted.has(name)));
+  const statements: Statement[] = [];
+
+  for (const table of written) {
+    const rows = first.inserted.get(table.name) ?? [];
+    const others = second.inserted.get(table.name) ?? [];
+    if (rows.length !== others.length)
+      throw new Error(`Two equal creates wrote ${rows.length} and ${others.length} rows to ${table.name}.`);
+    const columns = table.columns.filter(({ automatic }) => !automatic);
+    const builder = new StatementBuilder(first.idempotencyKey, ordinals);
+    const expressions = rows.map((row, index) =>
+      columns.map((column) => builder.expression(table, column, row, others[index] ?? row)),
+    );
+    statements.push({
+      sql: `insert into ${table.name} (${columns.map(({ name }) => `"${name}"`).join(', ')}) values ${expressions
+        .map((list) => `(${list.join(', ')})`)
+        .join(', ')}`,
+      parameters: builder.parameters,
+    });
+    if (table.name.includes('idempotency')) statements.unshift(lookUp(table, first, second, ordinals));
+  }
+  if (!statements.some(({ sql }) => sql.startsWith('select')))
+    throw new Error('No table of idempotency keys was written.');
+  return statements;
+}
+
+function lookUp(table: Table, first: Sample, second: Sample, ordinals: Map<string, number>): Statement {
+  const row = first.inserted.get(table.name)?.[0];
+  const other = second.inserted.get(table.name)?.[0];
+  const unique = table.uniques[0];
+  if (row === undefined || other === undefined || unique === undefined)
+    throw new Error(`${table.name} has no row or no unique index.`);
+  const builder = new StatementBuilder(first.idempotencyKey, ordinals);
+  const conditions = table.columns
+    .filter(({ name }) => unique.includes(name))
+    .map((column) => `"${column.name}" = ${builder.expression(table, column, row, other)}`);
+  return {
+    sql: `select * from ${table.name} where ${conditions.join(' and ')}`,
+    parameters: builder.parameters,
+  };
+}
+
+class StatementBuilder {
+  readonly parameters: Parameter[] = [];
+  readonly #idempotencyKey: string;
+  /** Two ids made in the same millisecond may share their beginning: each sample id gets a number of its own. */
+  readonly #ordinals: Map<string, number>;
+
+  constructor(idempotencyKey: string, ordinals: Map<string, number>) {
+    this.#idempotencyKey = idempotencyKey;
+    this.#ordinals = ordinals;
+  }
+
+  expression(table: Table, column: Column, row: Row, other: Row): string {
+    const text = row[column.name] ?? null;
+    if (text === null) return 'null';
+    const own = text !== other[column.name];
+    if (own && text === this.#idempotencyKey) {
+      return `${this.#place({ kind: 'random' })}::text || '${text.slice(RANDOM_DIGITS, -NUMBER_DIGITS)}' || ${this.#place({ kind: 'number' })}::text`;
+    }
+    const mustDiffer = table.uniques.some((names) => names.includes(column.name));
+    if (own && (mustDiffer || TYPE_ID.test(text))) return this.#unique(column, text);
+    // pgbench cannot define an empty variable.
+    if (text === '') return `''::${column.type}`;
+    return `${this.#place({ kind: 'copied', text })}::${column.type}`;
+  }
+
+  #unique(column: Column, text: string): string {
+    const number = this.#place({ kind: 'number' });
+    if (/^(bigint|numeric|integer)/.test(column.type)) return `${number}::${column.type}`;
+    const ordinal = String(this.#ordinals.get(text) ?? this.#ordinals.size).padStart(2, '0');
+    this.#ordinals.set(text, Number(ordinal));
+    const kept = text.slice(0, -NUMBER_DIGITS - ordinal.length);
+    if (column.type === 'text' || column.type.startsWith('character'))
+      return `'${kept}${ordinal}' || ${number}::text`;
+    if (column.type === 'uuid' || column.type === 'bytea') {
+      // A UUID's last group has 12 digits, with a dash before it.
+      const start = column.type === 'uuid' ? `${kept.slice(0, -1)}${ordinal}-` : `${kept}${ordinal}`;
+      return `('${start}' || ${number}::text)::${column.type}`;
+    }
+    throw new Error(`No way to make unique values of type ${column.type}.`);
+  }
+
+  #place(parameter: Parameter): string {
+    // A number is sent once however often it is used; copied values are sent for each column that holds them.
+    const known =
+      parameter.kind === 'copied' ? -1 : this.parameters.findIndex(({ kind }) => kind === parameter.kind);
+    if (known >= 0) return `$${known + 1}`;
+    this.parameters.push(parameter);
+    return `$${this.parameters.length}`;
+  }
+}
+
+function inOrderOfReferences(tables: readonly Table[]): Table[] {
+  const ordered: Table[] = [];
+  let waiting = [...tables];
+  while (waiting.length > 0) {
+    const isWaiting = (name: string, self: Table): boolean =>
+      name !== self.name && waiting.some((table) => table.name === name);
+    const free = waiting.filter((table) => !table.references.some((name) => isWaiting(name, table)));
+    if (free.length === 0) throw new Error('The foreign keys go in a circle.');
+    ordered.push(...free);
+    waiting = waiting.filter((table) => !free.includes(table));
+  }
+  return ordered;
+}

@@ -1,0 +1,95 @@
+/** `npm run bench`: see README.md beside this file. Progress goes to stderr, the table to stdout and to RESULTS.md. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { type Postgres, startPostgres } from '../test/support/postgres.ts';
+import { CONTENDERS, type ContenderName, setStage } from './contenders.ts';
+import type { Measurement } from './measurement.ts';
+import { type Options, parseOptions, USAGE } from './options.ts';
+import { judge, renderResults } from './report.ts';
+
+const RESULTS = fileURLToPath(new URL('RESULTS.md', import.meta.url));
+/** What any server would be given; all else, such as synchronous_commit, stays as PostgreSQL ships it. */
+const POSTGRES_SETTINGS = { shared_buffers: '256MB', max_wal_size: '2GB' };
+
+await main(process.argv.slice(2));
+
+async function main(argv: readonly string[]): Promise<void> {
+  let options: Options;
+  try {
+    options = parseOptions(argv);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n${USAGE}\n`);
+    process.exitCode = 2;
+    return;
+  }
+  const folder = mkdtempSync(path.join(tmpdir(), 'sandbank-bench-'));
+  const cleanups: (() => Promise<unknown>)[] = [async () => rmSync(folder, { recursive: true, force: true })];
+  try {
+    await bench(options, folder, cleanups);
+  } finally {
+    for (const cleanup of cleanups.reverse()) await cleanup();
+  }
+}
+
+async function bench(options: Options, folder: string, cleanups: (() => Promise<unknown>)[]): Promise<void> {
+  const startedAt = performance.now();
+  const say = (line: string): void => {
+    process.stderr.write(`${((performance.now() - startedAt) / 1000).toFixed(0).padStart(4)} s  ${line}\n`);
+  };
+
+  say('starting PostgreSQL, fsync on');
+  const postgres = await startPostgres({ fsync: true, settings: POSTGRES_SETTINGS });
+  cleanups.push(() => postgres.stop());
+  const { contenders, baselineDriver, remarks } = await setStage(options, postgres, folder, cleanups, say);
+
+  for (const contender of contenders) {
+    say(`warm-up: ${CONTENDERS[contender.name]}`);
+    await contender.run(options.warmupSeconds);
+  }
+  // Statements planned on tables that were empty a second ago would be slow for the server and the baseline alike.
+  for (const database of ['sandbank_bench', 'sandbank_baseline'])
+    await command(postgres, database, 'analyze');
+
+  const rounds: Partial<Record<ContenderName, Measurement>>[] = [];
+  for (let number = 1; number <= options.rounds; number += 1) {
+    const round: Partial<Record<ContenderName, Measurement>> = {};
+    for (const { name, run } of contenders) {
+      // No contender pays for the pages that the one before it left unwritten.
+      await command(postgres, 'postgres', 'checkpoint');
+      const measured = await run(options.seconds);
+      round[name] = measured;
+      const rate = Math.round(measured.ratePerSecond).toLocaleString('en-US');
+      say(
+        `round ${number} of ${options.rounds}: ${CONTENDERS[name]}: ${rate}/s, p99 ${measured.p99Ms.toFixed(1)} ms`,
+      );
+    }
+    rounds.push(round);
+  }
+
+  const verdict = judge(rounds);
+  const postgresVersion = await command(postgres, 'postgres', 'show server_version');
+  writeFileSync(
+    RESULTS,
+    renderResults(rounds, verdict, { options, postgresVersion, baselineDriver, remarks }),
+  );
+  process.stdout.write(`${verdict.table}\n`);
+  for (const line of verdict.missed) process.stdout.write(`MISSED  ${line}\n`);
+  say('every round is in bench/RESULTS.md');
+}
+
+async function command(postgres: Postgres, database: string, sql: string): Promise<string> {
+  const url = new URL(postgres.url);
+  url.pathname = `/${database}`;
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(sql);
+    return String(Object.values(rows[0] ?? {})[0] ?? '');
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * The load generator: raw sockets, prebuilt requests, one request in flight on each connection. It runs in the bench's
+ * own process, which does nothing else meanwhile. Its share of the processor is measured with every round.
+ */
+import { connect, type Socket } from 'node:net';
+import { createHistogram, performance } from 'node:perf_hooks';
+import type { Measurement } from './measurement.ts';
+import type { NextRequest } from './requests.ts';
+import { ResponseReader } from './responses.ts';
+
+const CONNECTIONS = 64;
+const READ_BUFFER_BYTES = 64 * 1024;
+const DRAIN_TIMEOUT_MS = 10_000;
+
+export interface Load {
+  readonly url: string;
+  readonly expectedStatus: number;
+  readonly warmupMs: number;
+  readonly measureMs: number;
+  readonly connections?: number;
+  /** Called once for each connection; what it returns is called for each request. */
+  requestsFor(connection: number): NextRequest;
+}
+
+/** Rejects at the first answer with another status: a figure that counts errors would be worth nothing. */
+export async function runLoad(load: Load): Promise<Measurement> {
+  const latencyMicros = createHistogram({ lowest: 1, highest: 60_000_000, figures: 3 });
+  const port = Number(new URL(load.url).port);
+  const connections = load.connections ?? CONNECTIONS;
+  const sockets: Socket[] = [];
+  let stopping = false;
+  let open = 0;
+  let answers = 0;
+
+  return new Promise<Measurement>((resolve, reject) => {
+    let result: Measurement | undefined;
+    const fail = (error: Error): void => {
+      stopping = true;
+      for (const socket of sockets) socket.destroy();
+      reject(error);
+    };
+
+    const openConnection = (index: number): void => {
+      const next = load.requestsFor(index);
+      let sentAt = 0;
+      const send = (): void => {
+        sentAt = performance.now();
+        socket.write(next());
+      };
+      const reader = new ResponseReader(load.expectedStatus, ({ status, body }) => {
+        if (status !== load.expectedStatus)
+          return fail(new Error(`Expected ${load.expectedStatus}, got ${status}: ${body}`));
+        latencyMicros.record(Math.max(1, Math.round((performance.now() - sentAt) * 1000)));
+        answers += 1;
+        if (stopping) socket.end();
+        else send();
+      });
+      const onread = {
+        // One buffer a connection, read into again and again: the generator makes almost no garbage.
+        buffer: Buffer.allocUnsafe(READ_BUFFER_BYTES),
+        callback: (bytes: number, buffer: Uint8Array): boolean => {
+          try {
+            reader.read(Buffer.from(buffer.buffer, buffer.byteOffset, bytes));
+          } catch (error) {
+            fail(error instanceof Error ? error : new Error(String(error)));
+          }
+          return true;
+        },
+      };
+      const socket = connect({ host: '127.0.0.1', port, noDelay: true, onread });
+      sockets.push(socket);
+      open += 1;
+      socket.once('connect', send);
+      socket.once('error', fail);
+      socket.once('close', () => {
+        open -= 1;
+        if (!stopping) return fail(new Error('The server closed a connection under load.'));
+        if (open === 0 && result !== undefined) resolve(result);
+      });
+    };
+
+    for (let index = 0; index < connections; index += 1) openConnection(index);
+
+    setTimeout(() => {
+      latencyMicros.reset();
+      answers = 0;
+      const startedAt = performance.now();
+      const cpuBefore = process.cpuUsage();
+      setTimeout(() => {
+        const seconds = (performance.now() - startedAt) / 1000;
+        const cpu = process.cpuUsage(cpuBefore);
+        result = {
+          ratePerSecond: answers / seconds,
+          p50Ms: latencyMicros.percentile(50) / 1000,
+          p99Ms: latencyMicros.percentile(99) / 1000,
+          generatorCores: (cpu.user + cpu.system) / 1e6 / seconds,
+        };
+        stopping = true;
+        setTimeout(() => {
+          if (open > 0) fail(new Error('The server left requests unanswered after the round.'));
+        }, DRAIN_TIMEOUT_MS).unref();
+      }, load.measureMs);
+    }, load.warmupMs);
+  });
+}

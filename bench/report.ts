@@ -1,0 +1,120 @@
+import { cpus } from 'node:os';
+import { CONTENDERS, type ContenderName } from './contenders.ts';
+import { type Measurement, median } from './measurement.ts';
+import type { Options } from './options.ts';
+
+/** One entry a round; a contender that was not asked for is absent. */
+export type Rounds = readonly Readonly<Partial<Record<ContenderName, Measurement>>>[];
+
+export interface Surroundings {
+  readonly options: Options;
+  readonly postgresVersion: string;
+  readonly baselineDriver: string;
+  readonly remarks: readonly string[];
+}
+
+interface Bar {
+  readonly what: string;
+  readonly of: ContenderName;
+  readonly against: ContenderName;
+  readonly bar: number;
+}
+
+/** From the quality bars of the design. */
+const BARS: readonly Bar[] = [
+  { what: 'creates on PostgreSQL against the baseline', of: 'postgres', against: 'baseline', bar: 1.5 },
+  { what: 'creates on PGlite against PostgreSQL', of: 'pglite', against: 'postgres', bar: 0.7 },
+  { what: 'GET of one payment against a bare route', of: 'read', against: 'bareGet', bar: 0.5 },
+];
+
+export interface Verdict {
+  readonly table: string;
+  readonly missed: readonly string[];
+}
+
+/**
+ * A ratio is taken within a round, where both sides met the same neighbours on the machine, and the median of the rounds
+ * counts. Medians of each side divided by each other would mix a quiet minute with a busy one.
+ */
+export function judge(rounds: Rounds): Verdict {
+  const lines = ['| what | figure | bar | ratio | met? |', '|---|---|---|---|---|'];
+  const missed: string[] = [];
+  for (const { what, of, against, bar } of BARS) {
+    const pairs = rounds.flatMap((round) => {
+      const [one, other] = [round[of], round[against]];
+      return one === undefined || other === undefined
+        ? []
+        : [{ one: one.ratePerSecond, other: other.ratePerSecond }];
+    });
+    if (pairs.length === 0) continue;
+    const ratio = median(pairs.map(({ one, other }) => one / other));
+    const figure = `${perSecond(median(pairs.map(({ one }) => one)))} against ${perSecond(median(pairs.map(({ other }) => other)))}`;
+    lines.push(
+      `| ${what} | ${figure} | ${bar} | ${ratio.toFixed(2)} | ${ratio >= bar ? 'yes' : '**missed**'} |`,
+    );
+    if (ratio < bar) missed.push(`${what}: ${ratio.toFixed(2)}, the bar is ${bar}`);
+  }
+  return { table: lines.join('\n'), missed };
+}
+
+export function renderResults(
+  rounds: Rounds,
+  verdict: Verdict,
+  { options, ...around }: Surroundings,
+): string {
+  const processors = cpus();
+  const facts = [
+    `Measured on ${new Date().toISOString().slice(0, 10)} with \`npm run bench\`: ${options.rounds} rounds of ${options.seconds} s, contenders in turn.`,
+    `${processors.length} × ${processors[0]?.model.trim() ?? 'unknown processor'}, Node ${process.version}, PostgreSQL ${around.postgresVersion}.`,
+    `Baseline driver: ${around.baselineDriver}.`,
+    ...around.remarks,
+    'The machine is shared: only the ratios mean something, and only within one run.',
+  ];
+  const missed =
+    verdict.missed.length === 0
+      ? 'Every bar is met.'
+      : verdict.missed.map((line) => `Missed: ${line}.`).join('\n');
+  return `# Results
+
+${facts.join('\n')}
+
+${verdict.table}
+
+${missed}
+
+## Every round
+
+Figures a second; latencies in milliseconds over all rounds (median of the rounds' own percentiles); load = cores that the
+load generator itself used.
+
+${everyRound(rounds)}
+`;
+}
+
+function everyRound(rounds: Rounds): string {
+  const heads = rounds.map((_, index) => `round ${index + 1}`);
+  const lines = [
+    `| contender | ${heads.join(' | ')} | median | p50 | p99 | load |`,
+    `|---|${heads.map(() => '---|').join('')}---|---|---|---|`,
+  ];
+  for (const name of Object.keys(CONTENDERS) as ContenderName[]) {
+    const measured = rounds.flatMap((round) => round[name] ?? []);
+    if (measured.length === 0) continue;
+    const rates = measured.map(({ ratePerSecond }) => ratePerSecond);
+    const load = measured.flatMap(({ generatorCores }) => generatorCores ?? []);
+    const cells = [
+      CONTENDERS[name],
+      ...rates.map(perSecond),
+      perSecond(median(rates)),
+      median(measured.map(({ p50Ms }) => p50Ms)).toFixed(1),
+      median(measured.map(({ p99Ms }) => p99Ms)).toFixed(1),
+      load.length === 0 ? '' : median(load).toFixed(2),
+    ];
+    lines.push(`| ${cells.join(' | ')} |`);
+  }
+  return lines.join('\n');
+}
+
+function perSecond(rate: number): string {
+  return Math.round(rate).toLocaleString('en-US');
+}

@@ -1,0 +1,218 @@
+// Brings a checkout to the point where it can run: right Node version, dependencies installed, `dist` built.
+// Nothing here may import a dependency, because it runs before there are any. When all is in place it only hashes
+// the sources and takes no lock, which costs a few tens of milliseconds.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { withLock } from './lock.mjs';
+
+export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+
+/** The local command-line tools, started as `node <path>`: no shell, so it is the same on every platform. */
+export const tools = {
+  biome: 'node_modules/@biomejs/biome/bin/biome',
+  tsc: 'node_modules/typescript/bin/tsc',
+  vitest: 'node_modules/vitest/vitest.mjs',
+};
+
+const nodeMin = [20, 19];
+const modules = path.join(root, 'node_modules');
+const dist = path.join(root, 'dist');
+const installStamp = path.join(modules, '.sandbank-stamp');
+const buildStamp = path.join(dist, '.stamp');
+
+/**
+ * Prepares the checkout and returns the arguments that are not ours. `--verbose` is: it shows npm's output.
+ * On failure it prints why and ends the process.
+ * @param {string[]} args
+ * @returns {Promise<string[]>}
+ */
+export async function prepare(args) {
+  const verbose = args.includes('--verbose');
+  try {
+    checkNode(process.versions.node);
+    if (!isInstalled() || !isBuilt()) {
+      await withLock(
+        path.join(root, 'dist.lock'),
+        async (assertHeld) => {
+          await ensureInstalled(verbose);
+          await ensureBuilt(assertHeld);
+        },
+        () => say('Waiting for another process that is preparing this checkout...'),
+      );
+    }
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+    process.exit(1);
+  }
+  return args.filter((arg) => arg !== '--verbose');
+}
+
+/** @param {string} version */
+export function checkNode(version) {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major > nodeMin[0] || (major === nodeMin[0] && minor >= nodeMin[1])) return;
+  throw new Error(`Sandbank needs Node ${nodeMin.join('.')} or newer; this is Node ${version}.`);
+}
+
+/** @param {boolean} verbose */
+async function ensureInstalled(verbose) {
+  if (isInstalled()) return;
+  if (!isInstalledByHand()) {
+    const why = fs.existsSync(modules) ? 'they changed' : 'first time';
+    say(`Installing dependencies (${why}, about a minute)...`);
+    // The build needs the development dependencies, also where NODE_ENV=production would leave them out.
+    const { code, output } = await run([npmScript(), 'ci', '--include=dev'], { show: verbose });
+    if (code !== 0) throw new Error(`${output}\nInstalling the dependencies failed: see npm's words above.`);
+  }
+  fs.writeFileSync(installStamp, installHash());
+}
+
+function isInstalled() {
+  return readText(installStamp) === installHash();
+}
+
+/**
+ * Whether someone ran `npm install` or `npm ci` without us: npm's own record in node_modules then names the same
+ * packages as the lockfile. Only packages that npm may leave out (other platforms) may be missing.
+ */
+function isInstalledByHand() {
+  const stamped = readText(installStamp);
+  if (stamped !== undefined && !stamped.startsWith(`${nodeMajor()} `)) return false;
+  const wanted = JSON.parse(fs.readFileSync(path.join(root, 'package-lock.json'), 'utf8')).packages;
+  const present = JSON.parse(readText(path.join(modules, '.package-lock.json')) ?? '{}').packages ?? {};
+  return Object.entries(wanted).every(([name, entry]) => {
+    if (name === '') return true;
+    if (present[name] === undefined) return entry.optional === true || entry.devOptional === true;
+    return present[name].version === entry.version && present[name].integrity === entry.integrity;
+  });
+}
+
+/** Builds into a folder beside `dist` and moves it into place at the end, so a killed build leaves no half `dist`. */
+async function ensureBuilt(/** @type {() => void} */ assertHeld) {
+  const hash = buildHash();
+  if (readText(buildStamp) === hash) return;
+  say('Building...');
+  for (const name of fs.readdirSync(root).filter((name) => /^dist\.(next|old)\./.test(name))) {
+    fs.rmSync(path.join(root, name), { recursive: true, force: true });
+  }
+  // Named after this process: a compiler orphaned by `kill -9` may still be writing into the folder of the last one.
+  const next = `${dist}.next.${process.pid}`;
+  const old = `${dist}.old.${process.pid}`;
+
+  await mustRun([tools.tsc, '-p', 'tsconfig.build.json', '--outDir', next], 'Compiling failed.');
+  // In a process of its own: the database that makes the template needs some 750 MB, which end with that process.
+  const module = pathToFileURL(path.join(next, 'db', 'template.js')).href;
+  const program = `const { writeTemplate } = await import(${JSON.stringify(module)});
+    await writeTemplate(${JSON.stringify(path.join(next, 'template.tar.gz'))});
+    process.exit(0);`;
+  await mustRun(['--input-type=module', '--eval', program], 'Making the database template failed.');
+  fs.writeFileSync(path.join(next, path.basename(buildStamp)), hash);
+
+  assertHeld();
+  if (fs.existsSync(dist)) fs.renameSync(dist, old);
+  fs.renameSync(next, dist);
+  fs.rmSync(old, { recursive: true, force: true });
+}
+
+function isBuilt() {
+  return readText(buildStamp) === buildHash();
+}
+
+function installHash() {
+  return `${nodeMajor()} ${hashFiles(['package-lock.json'])}`;
+}
+
+function buildHash() {
+  const settings = fs.readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name));
+  const sources = filesUnder('src').filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
+  return hashFiles([...sources, ...filesUnder('migrations'), ...settings, 'package-lock.json']);
+}
+
+/** @param {string} folder */
+function filesUnder(folder) {
+  const start = path.join(root, folder);
+  if (!fs.existsSync(start)) return [];
+  const entries = fs.readdirSync(start, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(root, path.join(entry.parentPath ?? entry.path, entry.name)));
+}
+
+/** @param {string[]} files */
+function hashFiles(files) {
+  const hash = createHash('sha256');
+  for (const file of files.sort()) {
+    const content = fs.readFileSync(path.join(root, file));
+    hash.update(`${file}\0${content.length}\0`).update(content);
+  }
+  return hash.digest('hex');
+}
+
+function nodeMajor() {
+  return process.versions.node.split('.')[0];
+}
+
+/** The file of npm itself, so that it can be started like the other tools, without a shell. */
+function npmScript() {
+  const bin = path.dirname(process.execPath);
+  const candidates = [
+    process.env.npm_execpath,
+    path.join(bin, '../lib/node_modules/npm/bin/npm-cli.js'),
+    path.join(bin, 'node_modules/npm/bin/npm-cli.js'),
+  ];
+  const script = candidates.find((file) => file?.endsWith('npm-cli.js') && fs.existsSync(file));
+  if (script === undefined) throw new Error('npm was not found. Run `npm ci`, then try again.');
+  return script;
+}
+
+/** @param {string[]} args @param {string} failure */
+async function mustRun(args, failure) {
+  const { code, output } = await run(args, { show: false });
+  if (code !== 0) throw new Error(`${output}\n${failure}`);
+}
+
+/**
+ * Runs `node <args>` at the root. With `show` its output goes straight to the terminal, else it is collected.
+ * A signal to us is passed on, so that no npm or tsc outlives a stopped command.
+ * @param {string[]} args
+ * @param {{ show: boolean, env?: Record<string, string> }} options
+ * @returns {Promise<{ code: number, output: string }>}
+ */
+export function run(args, { show, env = {} }) {
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: show ? 'inherit' : ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
+  const stop = (/** @type {NodeJS.Signals} */ signal) => {
+    child.once('close', () => process.exit(1));
+    child.kill(signal);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      for (const signal of ['SIGINT', 'SIGTERM']) process.removeListener(signal, stop);
+      resolve({ code: code ?? 1, output: output.trim() });
+    });
+  });
+}
+
+/** Words go to stderr: stdout belongs to the command that is being prepared. @param {string} words */
+function say(words) {
+  process.stderr.write(`${words}\n`);
+}
+
+/** @param {string} file */
+function readText(file) {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,6 @@
+// `npm start`: prepares the checkout, then runs the server in this same process, so that signals reach it.
+import { prepare } from './prepare.mjs';
+
+const args = await prepare(process.argv.slice(2));
+const { main } = await import('../dist/main.js');
+await main(args);

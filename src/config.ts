@@ -1,0 +1,170 @@
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+/** Flags, then environment, then defaults; read once, checked, and never changed afterwards. */
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  /** Where the embedded database lives; undefined keeps it in memory. Without meaning when there is a database URL. */
+  readonly dataDirectory: string | undefined;
+  readonly databaseUrl: string | undefined;
+  readonly seedFile: string | undefined;
+  readonly role: Role;
+  /** Requests a second for each key; undefined is no limit. */
+  readonly rateLimit: number | undefined;
+  readonly logLevel: string;
+  readonly hasMetrics: boolean;
+  readonly publicUrl: string | undefined;
+  /** For encrypting what must be kept secret. */
+  readonly secret: string | undefined;
+}
+
+const roles = ['all', 'api', 'worker'] as const;
+export type Role = (typeof roles)[number];
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+const rateLimitOnServer = 100;
+const secretLengthMin = 32;
+
+/** A wrong flag or variable. Its message is one sentence for the person at the terminal. */
+export class ConfigProblem extends Error {
+  override readonly name = 'ConfigProblem';
+}
+
+export const usage = `Usage: npm start -- [flags]
+
+  --port PORT        port to listen on; 0 takes a free one       (PORT, 4000)
+  --host HOST        address to listen on                        (HOST, 127.0.0.1)
+  --data DIR         where the embedded database lives, or
+                     "memory" to keep nothing                    (SANDBANK_DATA_DIR, ./.sandbank)
+  --seed FILE        organizations, applications and keys to
+                     declare at the start                        (SANDBANK_SEED)
+  --role ROLE        all, api or worker                          (SANDBANK_ROLE, all)
+  --metrics          serve Prometheus metrics at /metrics        (SANDBANK_METRICS=on)
+  --version, --help
+
+Variables without a flag: DATABASE_URL (PostgreSQL 15 or newer instead of the embedded database), SANDBANK_RATE_LIMIT
+(off, or requests a second for each key), SANDBANK_PUBLIC_URL, SANDBANK_SECRET, LOG_LEVEL.`;
+
+export type Invocation = { readonly show: 'help' | 'version' } | { readonly config: Config };
+
+export function readConfig(
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Invocation {
+  const flags = readFlags(argv);
+  if (flags.help) return { show: 'help' };
+  if (flags.version) return { show: 'version' };
+  const value = (flag: string | undefined, variable: string): string | undefined =>
+    flag ?? (env[variable] || undefined);
+
+  const databaseUrl = databaseUrlOf(env.DATABASE_URL || undefined);
+  const data = value(flags.data, 'SANDBANK_DATA_DIR') ?? './.sandbank';
+  const seed = value(flags.seed, 'SANDBANK_SEED');
+  const config: Config = {
+    port: portOf(value(flags.port, 'PORT') ?? '4000'),
+    host: hostOf(value(flags.host, 'HOST') ?? '127.0.0.1'),
+    dataDirectory: databaseUrl !== undefined || data === 'memory' ? undefined : resolve(data),
+    databaseUrl,
+    seedFile: seed === undefined ? undefined : resolve(seed),
+    role: oneOf(roles, value(flags.role, 'SANDBANK_ROLE') ?? 'all', '--role'),
+    rateLimit: rateLimitOf(env.SANDBANK_RATE_LIMIT || undefined, databaseUrl !== undefined),
+    logLevel: oneOf(logLevels, env.LOG_LEVEL || 'warn', 'LOG_LEVEL'),
+    hasMetrics: flags.metrics === true || switchOf(env.SANDBANK_METRICS || 'off', 'SANDBANK_METRICS'),
+    publicUrl: publicUrlOf(env.SANDBANK_PUBLIC_URL || undefined),
+    secret: secretOf(env.SANDBANK_SECRET || undefined),
+  };
+  if (config.role !== 'all' && databaseUrl === undefined) {
+    throw new ConfigProblem(
+      `--role ${config.role} needs DATABASE_URL: an embedded database has one process, which does everything.`,
+    );
+  }
+  return { config: Object.freeze(config) };
+}
+
+function readFlags(argv: readonly string[]) {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  try {
+    return parseArgs({
+      args: [...argv],
+      options: {
+        port: text,
+        host: text,
+        data: text,
+        seed: text,
+        role: text,
+        metrics: flag,
+        help: flag,
+        version: flag,
+      },
+      strict: true,
+      allowPositionals: false,
+    }).values;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split('. ')[0] : String(error);
+    throw new ConfigProblem(`${reason}; --help lists the flags.`);
+  }
+}
+
+function portOf(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) throw new ConfigProblem(`The port must be a number from 0 to 65535, not "${text}".`);
+  return port;
+}
+
+function hostOf(text: string): string {
+  if (!/^[0-9A-Za-z.:_-]{1,253}$/.test(text))
+    throw new ConfigProblem(`The host must be a name or an address, not "${text}".`);
+  return text;
+}
+
+function databaseUrlOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  // The URL may hold a password, so the message does not repeat it.
+  if (!URL.canParse(text) || !/^postgres(ql)?:$/.test(new URL(text).protocol)) {
+    throw new ConfigProblem(
+      'DATABASE_URL must be a PostgreSQL URL such as postgres://user:password@host:5432/database.',
+    );
+  }
+  return text;
+}
+
+function publicUrlOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw new ConfigProblem(`SANDBANK_PUBLIC_URL must be an http or https URL, not "${text}".`);
+  }
+  return text.replace(/\/+$/, '');
+}
+
+function rateLimitOf(text: string | undefined, isShared: boolean): number | undefined {
+  if (text === undefined) return isShared ? rateLimitOnServer : undefined;
+  if (text === 'off') return undefined;
+  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (limit < 1)
+    throw new ConfigProblem(
+      `SANDBANK_RATE_LIMIT must be "off" or requests a second from 1 to 999999, not "${text}".`,
+    );
+  return limit;
+}
+
+function secretOf(text: string | undefined): string | undefined {
+  if (text !== undefined && text.length < secretLengthMin) {
+    throw new ConfigProblem(
+      `SANDBANK_SECRET must have at least ${secretLengthMin} characters; "openssl rand -hex 32" makes one.`,
+    );
+  }
+  return text;
+}
+
+function switchOf(text: string, name: string): boolean {
+  return oneOf(['on', 'off'], text, name) === 'on';
+}
+
+function oneOf<T extends string>(choices: readonly T[], text: string, name: string): T {
+  const choice = choices.find((candidate) => candidate === text);
+  if (choice === undefined)
+    throw new ConfigProblem(`${name} must be one of ${choices.join(', ')}, not "${text}".`);
+  return choice;
+}

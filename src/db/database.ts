@@ -1,0 +1,24 @@
+import type { Statement } from '../kernel/table.ts';
+
+/**
+ * The small interface that the rest of Sandbank knows of a database. Embedded PGlite and a PostgreSQL server stand
+ * behind the same driver, so there is one SQL dialect, one set of error codes and one codec.
+ */
+export interface Connection {
+  query<Row>(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>;
+  /** Statements without parameters and without answers; for migrations. */
+  script(sql: string): Promise<void>;
+}
+
+export interface Database extends Connection {
+  readonly kind: 'pglite' | 'postgres';
+  /** How many batches may be under way at once: PGlite has one connection, so a second would only wait. */
+  readonly lanesMax: number;
+  /**
+   * Runs `work` in one transaction on a connection of its own: `begin` travels with the first statement. Only the
+   * connection handed in may be used inside. A query on the database itself would wait for a second connection, which
+   * PGlite does not have: it is refused by the time limit for connections instead of hanging.
+   */
+  transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}

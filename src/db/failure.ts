@@ -1,0 +1,48 @@
+import { DatabaseFailure, type FailureKind } from '../kernel/failure.ts';
+
+const kindOfState: Readonly<Record<string, FailureKind>> = {
+  '40001': 'conflict', // serialization_failure
+  '40P01': 'conflict', // deadlock_detected
+  '23505': 'conflict', // unique_violation
+  '55P03': 'busy', // lock_not_available
+  '57014': 'unavailable', // query_canceled, by statement_timeout
+  '57P01': 'unavailable', // admin_shutdown
+  '57P02': 'unavailable', // crash_shutdown
+  '57P03': 'unavailable', // cannot_connect_now
+  '25006': 'unavailable', // read_only_sql_transaction: a standby that is not promoted yet
+};
+
+/** `sqlState` is what PostgreSQL said; without one the connection itself failed. */
+export function toFailure(error: unknown): unknown {
+  if (error instanceof DatabaseFailure || !(error instanceof Error)) return error;
+  const { code, severity, constraint } = error as Error & {
+    code?: string;
+    severity?: string;
+    constraint?: string;
+  };
+  const isSqlError = severity !== undefined && typeof code === 'string' && code.length === 5;
+  if (!isSqlError) return isConnectionError(error, code) ? new DatabaseFailure('unavailable', error) : error;
+  const kind =
+    kindOfState[code] ?? (code.startsWith('08') || code.startsWith('53') ? 'unavailable' : undefined);
+  return kind ? new DatabaseFailure(kind, error, constraint) : error;
+}
+
+// pg reports a lost connection by a system code or, for its own time-outs, only by words.
+const connectionWords =
+  /^(Connection terminated|timeout exceeded|Client has encountered a connection error|Query read timeout|Client was closed|Cannot use a pool after)/;
+const systemCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  'ECONNABORTED',
+]);
+
+function isConnectionError(error: Error, code: string | undefined): boolean {
+  return (code !== undefined && systemCodes.has(code)) || connectionWords.test(error.message);
+}

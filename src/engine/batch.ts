@@ -1,0 +1,288 @@
+import { encodeArray } from '../db/array.ts';
+import type { Connection, Database } from '../db/database.ts';
+import type { Accepted, AnyResource, Change } from '../kernel/command.ts';
+import { errorBody, successStatus, withRequestId } from '../kernel/envelope.ts';
+import { isStored, type Refusal, refuse, statusOf } from '../kernel/errors.ts';
+import { DatabaseFailure } from '../kernel/failure.ts';
+import { formatId } from '../kernel/ids.ts';
+import {
+  type AuditRow,
+  auditTable,
+  type EventRow,
+  eventsTable,
+  findAnswers,
+  type HistoryRow,
+  historyTable,
+  type IdempotencyRow,
+  idempotencyTable,
+} from './derived.ts';
+import { newSuffix } from './ids.ts';
+import { type TableWrite, writeStatement } from './persist.ts';
+import { type Answer, claimScope, type Submission } from './submission.ts';
+import { WorkingSet } from './working-set.ts';
+
+export interface BatchSettings {
+  readonly resources: ReadonlyMap<string, AnyResource>;
+  /** Where the errors page is; error bodies point there. */
+  readonly docsUrl: () => string;
+  readonly onBug: (error: unknown, requestId: string) => void;
+}
+
+type Prior = Pick<IdempotencyRow, 'fingerprint' | 'status' | 'body'>;
+
+/** Says in which step a batch failed: a lock that is not had while writing is another request with the same key. */
+export class PersistBusy extends Error {
+  override readonly name = 'PersistBusy';
+}
+
+/**
+ * One batch, from loading to the commit: load -> decide -> persist -> answer. It is one transaction: with locks an
+ * explicit one, without any the single writing statement, which is its own.
+ */
+export async function runBatch(
+  database: Database,
+  submissions: readonly Submission[],
+  settings: BatchSettings,
+): Promise<readonly Answer[]> {
+  const rows = new WorkingSet(settings.resources);
+  for (const submission of submissions) rows.declare(submission);
+  const batch = new Batch(submissions, rows, settings);
+  if (rows.isEmpty) return batch.run(database);
+  return database.transaction((connection) => batch.run(connection));
+}
+
+class Batch {
+  readonly #submissions: readonly Submission[];
+  readonly #rows: WorkingSet;
+  readonly #settings: BatchSettings;
+  readonly #priors = new Map<string, Prior>();
+  readonly #history: HistoryRow[] = [];
+  readonly #events: EventRow[] = [];
+  readonly #audit: AuditRow[] = [];
+  readonly #kept: IdempotencyRow[] = [];
+
+  constructor(submissions: readonly Submission[], rows: WorkingSet, settings: BatchSettings) {
+    this.#submissions = submissions;
+    this.#rows = rows;
+    this.#settings = settings;
+  }
+
+  async run(connection: Connection): Promise<readonly Answer[]> {
+    await Promise.all([this.#loadPriors(connection), this.#rows.load(connection)]);
+    const answers = this.#submissions.map((submission) => this.#decide(submission));
+    const writes = this.#writes();
+    if (writes.length > 0) await this.#persist(connection, writes);
+    return answers;
+  }
+
+  async #loadPriors(connection: Connection): Promise<void> {
+    const claims = this.#submissions.filter(({ idempotency }) => idempotency !== null);
+    if (claims.length === 0) return;
+    const found = await connection.query<Prior & { n: number }>(findAnswers, [
+      encodeArray(
+        'text',
+        claims.map(({ context }) => context.orgId),
+      ),
+      encodeArray(
+        'text',
+        claims.map(({ context }) => context.appId),
+      ),
+      encodeArray(
+        'text',
+        claims.map(({ idempotency }) => idempotency?.key),
+      ),
+    ]);
+    for (const { n, ...prior } of found) {
+      const claim = claims[n - 1];
+      const scope = claim ? claimScope(claim) : null;
+      if (scope !== null) this.#priors.set(scope, prior);
+    }
+  }
+
+  #decide(submission: Submission): Answer {
+    const scope = claimScope(submission);
+    const prior = scope === null ? undefined : this.#priors.get(scope);
+    if (prior && submission.idempotency) {
+      const isSame = Buffer.compare(prior.fingerprint, submission.idempotency.fingerprint) === 0;
+      return isSame
+        ? replay(prior)
+        : this.#refused(submission, refuse('idempotency_key_reused', { param: 'Idempotency-Key' }));
+    }
+    try {
+      const decision = submission.kind.decide(
+        submission.input,
+        submission.context,
+        this.#rows.rowsFor(submission),
+      );
+      return decision.ok ? this.#accepted(submission, decision) : this.#refused(submission, decision);
+    } catch (error) {
+      // A bug in one command: it alone is answered with 500, and its neighbours go on.
+      this.#settings.onBug(error, submission.context.requestId);
+      return this.#render(submission, refuse('internal_error'));
+    }
+  }
+
+  #accepted(submission: Submission, { changes, answer }: Accepted): Answer {
+    const { context, kind } = submission;
+    let shown: string | undefined;
+    for (const change of changes) {
+      const json = JSON.stringify(this.#resource(change.resource).present(change.row));
+      this.#record(submission, change, json);
+      if (change.row === answer.row) shown = json;
+    }
+    const { resource, row } = answer;
+    this.#auditRow(submission, 'accepted', null, resource, row.id);
+    const body = withRequestId(
+      shown ?? JSON.stringify(this.#resource(resource).present(row)),
+      context.requestId,
+    );
+    return this.#keep(submission, { status: successStatus[kind.success], body, isReplay: false, code: null });
+  }
+
+  #record({ context }: Submission, change: Change, json: string): void {
+    const { resource, row, action, from } = change;
+    this.#rows.apply(change);
+    const isTold = this.#resource(resource).emitsEvents && context.appId !== null;
+    // The first event shares its suffix with the request, so that the rows of one request can be told together.
+    const eventId = isTold
+      ? formatId('event', this.#isFirstEvent(context.requestId) ? context.suffix : newSuffix())
+      : null;
+    this.#history.push({
+      orgId: row.orgId,
+      resourceId: row.id,
+      version: row.version,
+      resource,
+      action,
+      fromStatus: from,
+      toStatus: row.status,
+      eventId,
+      actorKind: context.actor.kind,
+      actorId: context.actor.id,
+      requestId: context.requestId,
+      at: context.now,
+    });
+    if (eventId === null || context.appId === null) return;
+    this.#events.push({
+      orgId: row.orgId,
+      id: eventId,
+      appId: context.appId,
+      type: change.event,
+      resource,
+      resourceId: row.id,
+      sequence: row.version,
+      requestId: context.requestId,
+      data: json,
+      createdAt: context.now,
+    });
+  }
+
+  #isFirstEvent(requestId: string): boolean {
+    return this.#events.at(-1)?.requestId !== requestId;
+  }
+
+  #refused(submission: Submission, refusal: Refusal): Answer {
+    this.#auditRow(submission, 'refused', refusal.code, null, null);
+    const answer = this.#render(submission, refusal);
+    return isStored(refusal.code) ? this.#keep(submission, answer) : answer;
+  }
+
+  #render({ context }: Submission, refusal: Refusal): Answer {
+    const { code, retryAfterSeconds } = refusal;
+    const body = errorBody(refusal, context.requestId, this.#settings.docsUrl());
+    return {
+      status: statusOf(code),
+      body,
+      isReplay: false,
+      code,
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    };
+  }
+
+  #auditRow(
+    submission: Submission,
+    outcome: AuditRow['outcome'],
+    code: string | null,
+    resource: string | null,
+    resourceId: string | null,
+  ): void {
+    const { context, kind, wallNow } = submission;
+    this.#audit.push({
+      orgId: context.orgId,
+      id: formatId('audit', context.suffix),
+      at: wallNow,
+      actorKind: context.actor.kind,
+      actorId: context.actor.id,
+      appId: context.appId,
+      action: kind.name,
+      resource,
+      resourceId,
+      requestId: context.requestId,
+      ip: context.ip,
+      outcome,
+      code,
+    });
+  }
+
+  /** Keeps an answer for its key, in this transaction and for those behind it in this batch. */
+  #keep(submission: Submission, answer: Answer): Answer {
+    const { idempotency, context, wallNow } = submission;
+    const scope = claimScope(submission);
+    if (idempotency === null || scope === null || context.appId === null) return answer;
+    const { status, body } = answer;
+    const { key, fingerprint } = idempotency;
+    this.#kept.push({
+      orgId: context.orgId,
+      appId: context.appId,
+      key,
+      fingerprint,
+      status,
+      body,
+      createdAt: wallNow,
+    });
+    this.#priors.set(scope, { fingerprint, status, body });
+    return answer;
+  }
+
+  #writes(): readonly TableWrite[] {
+    const writes: TableWrite[] = [];
+    for (const { name, table } of this.#settings.resources.values()) {
+      const { inserts, updates } = this.#rows.changed(name);
+      writes.push({ table, mode: 'insert', rows: inserts }, { table, mode: 'update', rows: updates });
+    }
+    // Sorted: two nodes that insert the same keys wait for each other in one direction only, and never in a circle.
+    this.#kept.sort((a, b) => (keyOrder(a) < keyOrder(b) ? -1 : 1));
+    writes.push(
+      { table: historyTable, mode: 'insert', rows: this.#history },
+      { table: eventsTable, mode: 'insert', rows: this.#events },
+      { table: auditTable, mode: 'insert', rows: this.#audit },
+      { table: idempotencyTable, mode: 'insert', rows: this.#kept },
+    );
+    return writes.filter(({ rows }) => rows.length > 0);
+  }
+
+  async #persist(connection: Connection, writes: readonly TableWrite[]): Promise<void> {
+    const { statement, values } = writeStatement(writes);
+    try {
+      await connection.query(statement, values);
+    } catch (error) {
+      const isBusy = error instanceof DatabaseFailure && error.kind === 'busy';
+      throw isBusy
+        ? new PersistBusy('a row with the same key is being written elsewhere', { cause: error })
+        : error;
+    }
+  }
+
+  #resource(name: string): AnyResource {
+    const resource = this.#settings.resources.get(name);
+    if (!resource) throw new Error(`${name} is not in the list of resources`);
+    return resource;
+  }
+}
+
+function replay({ status, body }: Prior): Answer {
+  return { status, body, isReplay: true, code: null };
+}
+
+function keyOrder({ orgId, appId, key }: IdempotencyRow): string {
+  return `${orgId} ${appId} ${key}`;
+}

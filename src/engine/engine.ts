@@ -1,0 +1,218 @@
+import type { Database } from '../db/database.ts';
+import { assert } from '../kernel/assert.ts';
+import { errorBody } from '../kernel/envelope.ts';
+import { type Refusal, refuse, statusOf } from '../kernel/errors.ts';
+import { DatabaseFailure } from '../kernel/failure.ts';
+import type { Instant } from '../kernel/table.ts';
+import { type BatchSettings, PersistBusy, runBatch } from './batch.ts';
+import { reapAnswers } from './derived.ts';
+import { type Answer, claimScope, refusedCommand, type Submission } from './submission.ts';
+
+export interface EngineMetrics {
+  batch(size: number, milliseconds: number): void;
+  wait(milliseconds: number): void;
+  retry(reason: string): void;
+}
+
+export interface EngineSettings extends BatchSettings {
+  readonly queueMax?: number;
+  readonly batchMax?: number;
+  readonly metrics: EngineMetrics;
+}
+
+interface Queued {
+  readonly submission: Submission;
+  readonly scope: string | null;
+  readonly arrivedAt: number;
+  readonly resolve: (answer: Answer) => void;
+}
+
+const queueMaxDefault = 2_000;
+// Past this a batch gains nothing: the cost of its round trips is spread thin already, and its answers come later.
+const batchMaxDefault = 256;
+const singleAttemptsMax = 4;
+const reapMax = 1_000;
+const retryAfterSeconds = 1;
+
+/**
+ * The only writer. Commands queue; a batch leaves at once when a lane is free, else it takes along all that waits.
+ *
+ * A command is queued -> in a batch -> answered. It leaves the queue in order, except that it stays while another
+ * with the same idempotency key is in flight: that one's answer will be its own. A batch that meets a conflict with
+ * another node runs again; when that does not help, its commands run one by one, so that one bad command cannot sink
+ * its neighbours. When the database is away everything in the batch is answered with 503: nothing is half done, and
+ * the same request with the same key may be sent again.
+ */
+export class Engine {
+  readonly #database: Database;
+  readonly #settings: EngineSettings;
+  readonly #queueMax: number;
+  readonly #batchMax: number;
+  readonly #claimed = new Set<string>();
+  #queue: Queued[] = [];
+  #lanesBusy = 0;
+  #isScheduled = false;
+  #onIdle: (() => void) | undefined;
+
+  constructor(database: Database, settings: EngineSettings) {
+    this.#database = database;
+    this.#settings = settings;
+    this.#queueMax = settings.queueMax ?? queueMaxDefault;
+    this.#batchMax = settings.batchMax ?? batchMaxDefault;
+  }
+
+  get queueLength(): number {
+    return this.#queue.length;
+  }
+
+  /** Always answers: refusals, faults and an unreachable database are answers too. */
+  submit(submission: Submission): Promise<Answer> {
+    if (this.#queue.length >= this.#queueMax) {
+      return Promise.resolve(
+        this.#answer(
+          submission,
+          refuse('service_unavailable', {
+            message:
+              'Too many writes are waiting. Send the same request again with the same Idempotency-Key.',
+            retryAfterSeconds,
+          }),
+        ),
+      );
+    }
+    return new Promise((resolve) => {
+      this.#queue.push({ submission, scope: claimScope(submission), arrivedAt: performance.now(), resolve });
+      this.#schedule();
+    });
+  }
+
+  /** Resolves when all that was submitted is answered. */
+  async drain(): Promise<void> {
+    if (this.#queue.length === 0 && this.#lanesBusy === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+    });
+  }
+
+  /** Deletes kept answers that are older than the instant given, in bounded bites, and says how many. */
+  async reap(before: Instant): Promise<number> {
+    let reaped = 0;
+    for (;;) {
+      const rows = await this.#database.query(reapAnswers, [new Date(before).toISOString(), reapMax]);
+      reaped += rows.length;
+      if (rows.length < reapMax) return reaped;
+    }
+  }
+
+  /** One turn of the event loop later: what came with one read of the sockets goes into one batch. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#lanesBusy >= this.#database.lanesMax || this.#queue.length === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      const batch = this.#take();
+      if (batch.length > 0) void this.#runLane(batch);
+    });
+  }
+
+  #take(): readonly Queued[] {
+    const batch: Queued[] = [];
+    const left: Queued[] = [];
+    for (const queued of this.#queue) {
+      const isHeld = queued.scope !== null && this.#claimed.has(queued.scope);
+      if (isHeld || batch.length >= this.#batchMax) left.push(queued);
+      else batch.push(queued);
+    }
+    this.#queue = left;
+    return batch;
+  }
+
+  async #runLane(batch: readonly Queued[]): Promise<void> {
+    assert(batch.length > 0, 'an empty batch is never run');
+    this.#lanesBusy += 1;
+    const startedAt = performance.now();
+    for (const { scope, arrivedAt } of batch) {
+      if (scope !== null) this.#claimed.add(scope);
+      this.#settings.metrics.wait(startedAt - arrivedAt);
+    }
+    this.#schedule();
+    const answers = await this.#attempt(batch.map(({ submission }) => submission));
+    for (const { scope } of batch) if (scope !== null) this.#claimed.delete(scope);
+    this.#settings.metrics.batch(batch.length, performance.now() - startedAt);
+    this.#lanesBusy -= 1;
+    batch.forEach(({ resolve, submission }, i) => {
+      resolve(answers[i] ?? this.#answer(submission, refuse('internal_error')));
+    });
+    if (this.#queue.length > 0) this.#schedule();
+    else if (this.#lanesBusy === 0) this.#onIdle?.();
+  }
+
+  async #attempt(submissions: readonly Submission[]): Promise<readonly Answer[]> {
+    for (const round of ['first', 'second']) {
+      try {
+        return await runBatch(this.#database, submissions, this.#settings);
+      } catch (error) {
+        if (isUnavailable(error)) return submissions.map((submission) => this.#unavailable(submission));
+        this.#settings.metrics.retry(reasonOf(error));
+        if (!isConflict(error)) break;
+        if (round === 'second') break;
+      }
+    }
+    const answers: Answer[] = [];
+    for (const submission of submissions) answers.push(await this.#single(submission));
+    return answers;
+  }
+
+  async #single(submission: Submission): Promise<Answer> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const [answer] = await runBatch(this.#database, [submission], this.#settings);
+        assert(answer, 'a batch of one has one answer');
+        return answer;
+      } catch (error) {
+        if (error instanceof PersistBusy) return this.#inProgress(submission);
+        if (isUnavailable(error) || (error instanceof DatabaseFailure && error.kind === 'busy'))
+          return this.#unavailable(submission);
+        if (isConflict(error) && attempt < singleAttemptsMax) continue;
+        if (isConflict(error)) return this.#unavailable(submission);
+        this.#settings.onBug(error, submission.context.requestId);
+        return this.#answer(submission, refuse('internal_error'));
+      }
+    }
+  }
+
+  /** The transaction with the same key is somebody else's and not finished. The refusal itself is still audited. */
+  async #inProgress(submission: Submission): Promise<Answer> {
+    const refusal = refuse('idempotency_in_progress', { param: 'Idempotency-Key', retryAfterSeconds });
+    const kind = refusedCommand(submission.kind.name, refusal);
+    const audited: Submission = { ...submission, kind, input: undefined, idempotency: null };
+    const [answer] = await runBatch(this.#database, [audited], this.#settings).catch(() => []);
+    return answer ?? this.#unavailable(submission);
+  }
+
+  #unavailable(submission: Submission): Answer {
+    return this.#answer(submission, refuse('service_unavailable', { retryAfterSeconds }));
+  }
+
+  #answer({ context }: Submission, refusal: Refusal): Answer {
+    return {
+      status: statusOf(refusal.code),
+      body: errorBody(refusal, context.requestId, this.#settings.docsUrl()),
+      isReplay: false,
+      code: refusal.code,
+      ...(refusal.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: refusal.retryAfterSeconds }),
+    };
+  }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof DatabaseFailure && error.kind === 'unavailable';
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof DatabaseFailure && error.kind === 'conflict';
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof PersistBusy) return 'busy';
+  return error instanceof DatabaseFailure ? error.kind : 'fault';
+}

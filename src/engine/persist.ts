@@ -1,0 +1,70 @@
+import { encodeArray } from '../db/array.ts';
+import type { Statement, Table } from '../kernel/table.ts';
+
+/** Rows of one table that one batch writes. */
+export interface TableWrite {
+  // biome-ignore lint/suspicious/noExplicitAny: a batch writes tables of every row type, each through its own description.
+  readonly table: Table<any>;
+  readonly mode: 'insert' | 'update';
+  // biome-ignore lint/suspicious/noExplicitAny: see above.
+  readonly rows: readonly any[];
+}
+
+const statements = new Map<string, Statement>();
+// One for each combination of tables that a batch can touch. Far fewer occur; the bound keeps a bug from growing it.
+const statementsMax = 256;
+
+/**
+ * All tables of a batch in one statement: data-modifying CTEs over `unnest`. One statement is one transaction, so a
+ * batch that took no locks needs neither begin nor commit, and every batch needs one round trip to write.
+ */
+export function writeStatement(writes: readonly TableWrite[]): { statement: Statement; values: Buffer[] } {
+  const shape = writes.map(({ table, mode }) => `${mode} ${table.name}`).join(', ');
+  let statement = statements.get(shape);
+  if (!statement) {
+    const isNamed = statements.size < statementsMax;
+    statement = { name: isNamed ? `write_${statements.size}` : '', text: compose(writes) };
+    if (isNamed) statements.set(shape, statement);
+  }
+  const values: Buffer[] = [];
+  for (const { table, rows } of writes) {
+    for (const { property, type } of table.columns) {
+      values.push(
+        encodeArray(
+          type,
+          rows.map((row) => row[property]),
+        ),
+      );
+    }
+  }
+  return { statement, values };
+}
+
+function compose(writes: readonly TableWrite[]): string {
+  let parameters = 0;
+  const parts = writes.map(({ table, mode }) => {
+    const arrays = table.columns.map(({ type }) => {
+      parameters += 1;
+      return `$${parameters}::${type}[]`;
+    });
+    return mode === 'insert' ? insertText(table, arrays) : updateText(table, arrays);
+  });
+  const last = parts.pop() ?? '';
+  return parts.length === 0
+    ? last
+    : `with ${parts.map((part, i) => `w${i} as (${part})`).join(', ')} ${last}`;
+}
+
+function insertText<Row>(table: Table<Row>, arrays: readonly string[]): string {
+  const columns = table.columns.map(({ column }) => column).join(', ');
+  return `insert into ${table.name} (${columns}) select * from unnest(${arrays.join(', ')})`;
+}
+
+function updateText<Row>(table: Table<Row>, arrays: readonly string[]): string {
+  const columns = table.columns.map(({ column }) => column);
+  const sets = columns
+    .filter((column) => !table.key.includes(column))
+    .map((column) => `${column} = u.${column}`);
+  const match = table.key.map((column) => `t.${column} = u.${column}`).join(' and ');
+  return `update ${table.name} t set ${sets.join(', ')} from unnest(${arrays.join(', ')}) as u(${columns.join(', ')}) where ${match}`;
+}

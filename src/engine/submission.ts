@@ -1,0 +1,38 @@
+import type { CommandContext, CommandKind } from '../kernel/command.ts';
+import type { ErrorCode, Refusal } from '../kernel/errors.ts';
+import type { Instant } from '../kernel/table.ts';
+
+/** A command on its way: what is asked, by whom, and under which idempotency key. */
+export interface Submission {
+  // biome-ignore lint/suspicious/noExplicitAny: a batch holds commands of every kind; each kind knows its own input.
+  readonly kind: CommandKind<any>;
+  readonly input: unknown;
+  readonly context: CommandContext;
+  readonly idempotency: IdempotencyClaim | null;
+  /** The wall clock: audit rows and kept answers go by it, whatever the application's clock says. */
+  readonly wallNow: Instant;
+}
+
+export interface IdempotencyClaim {
+  readonly key: string;
+  readonly fingerprint: Uint8Array;
+}
+
+/** What goes out on the wire, after the commit. */
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly isReplay: boolean;
+  readonly code: ErrorCode | null;
+  readonly retryAfterSeconds?: number;
+}
+
+/** A command that was refused before it reached the engine: it changes nothing, but the audit trail says so. */
+export function refusedCommand(name: string, refusal: Refusal): CommandKind<undefined> {
+  return { name, success: 'ok', reads: () => [], decide: () => refusal };
+}
+
+/** An application has its own space of keys, so that rotating an API key does not break a retry. */
+export function claimScope({ context, idempotency }: Submission): string | null {
+  return idempotency === null ? null : `${context.appId} ${idempotency.key}`;
+}

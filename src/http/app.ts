@@ -1,0 +1,105 @@
+import { isUtf8 } from 'node:buffer';
+import type { Socket } from 'node:net';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Engine } from '../engine/engine.ts';
+import { newSuffix } from '../engine/ids.ts';
+import { errorBody } from '../kernel/envelope.ts';
+import { refuse, statusOf } from '../kernel/errors.ts';
+import { formatId } from '../kernel/ids.ts';
+import { parseStrict } from '../kernel/json.ts';
+import { limits } from '../kernel/limits.ts';
+import type { Reader, Route } from '../kernel/route.ts';
+import { addApiRoutes } from './api-routes.ts';
+import type { Metrics } from './metrics.ts';
+import { addPublicRoutes } from './public-routes.ts';
+import type { RateLimiter } from './rate-limit.ts';
+import { Refused, refusalOf } from './refused.ts';
+import { sendRefusal } from './send.ts';
+
+export interface AppSettings {
+  readonly engine: Engine;
+  readonly reader: Reader;
+  /** None when this node serves no API but only works. */
+  readonly routes: readonly Route[];
+  /** The address under which callers know this server, without a slash at its end. */
+  readonly publicUrl: () => string;
+  readonly rateLimiter: RateLimiter | undefined;
+  readonly metrics: Metrics | undefined;
+  /** Whether the node can serve; a sentence says why not. */
+  readonly readiness: () => Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: string }>;
+  readonly logLevel: string;
+  readonly wallClock: () => number;
+}
+
+const requestMsMax = 30_000;
+// A long id is as unknown as a short one: it must reach the handler and be a record that is not there.
+const paramLengthMax = 1_024;
+
+export function createApp(settings: AppSettings): FastifyInstance {
+  const docsUrl = () => `${settings.publicUrl()}/docs`;
+  const app = Fastify({
+    logger:
+      settings.logLevel === 'silent'
+        ? false
+        : { level: settings.logLevel, redact: ['req.headers.authorization'] },
+    disableRequestLogging: true,
+    genReqId: () => formatId('request', newSuffix()),
+    bodyLimit: limits.bodyBytesMax,
+    requestTimeout: requestMsMax,
+    routerOptions: { maxParamLength: paramLengthMax },
+    // While it closes, the server still answers what it accepted; Fastify's own 503 would not carry the envelope.
+    return503OnClosing: false,
+    frameworkErrors: (error, _request, reply) =>
+      void sendRefusal(reply as unknown as FastifyReply, refusalOf(error), docsUrl()),
+    clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, docsUrl()),
+  });
+  acceptStrictJson(app);
+  addPublicRoutes(app, settings);
+  const api = addApiRoutes(app, settings);
+
+  app.setNotFoundHandler((request, reply) => {
+    const methods = api.methodsOf(pathOf(request));
+    if (methods.length === 0) return sendRefusal(reply, refuse('route_not_found'), docsUrl());
+    reply.header('Allow', methods.join(', '));
+    return sendRefusal(reply, refuse('method_not_allowed', { details: { allowed: methods } }), docsUrl());
+  });
+  app.setErrorHandler((error, request, reply) => {
+    const refusal = refusalOf(error);
+    if (refusal.code === 'internal_error')
+      request.log.error({ err: error, requestId: request.id }, 'a request failed');
+    return api.refuse(request, reply, refusal);
+  });
+  return app;
+}
+
+export function pathOf(request: FastifyRequest): string {
+  const query = request.url.indexOf('?');
+  return query === -1 ? request.url : request.url.slice(0, query);
+}
+
+/** JSON is read by our own reader: what JSON.parse lets pass (duplicate keys, unsafe integers) would be lost silently. */
+function acceptStrictJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes: Buffer, done) => {
+    if (bytes.length === 0) return done(null, undefined);
+    if (!isUtf8(bytes))
+      return done(new Refused(refuse('malformed_json', { message: 'The body is not UTF-8.' })));
+    const parsed = parseStrict(bytes.toString('utf8'), limits.jsonDepthMax);
+    if (parsed.ok) return done(null, parsed.value);
+    const { code, message, param } = parsed;
+    done(new Refused(refuse(code, { message, ...(param === '' ? {} : { param }) })));
+  });
+}
+
+/** What is not even HTTP still gets an answer that a program can read. */
+function refuseUnreadable(error: Error & { code?: string }, socket: Socket, docsUrl: string): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return;
+  const requestId = formatId('request', newSuffix());
+  const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const message = isTooLarge ? 'The headers are too large.' : 'This is not a complete HTTP/1.1 request.';
+  const body = errorBody(refuse('invalid_request', { message }), requestId, docsUrl);
+  socket.end(
+    `HTTP/1.1 ${statusOf('invalid_request')} Bad Request\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Request-Id: ${requestId}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,108 @@
+import { hash } from 'node:crypto';
+import { BlockList, isIPv6 } from 'node:net';
+import { type Refusal, refuse } from '../kernel/errors.ts';
+import type { Principal, Reader } from '../kernel/route.ts';
+import type { Scope } from '../kernel/scopes.ts';
+import { apiKeyPattern } from '../resources/api-keys/machine.ts';
+import { findKeyOwner, type KeyOwner } from '../resources/api-keys/store.ts';
+
+/** What is known of a key, kept for a second: a revocation reaches every node within that time. */
+interface Known {
+  readonly caller: Caller | undefined;
+  readonly loadedAt: number;
+}
+
+export interface Caller {
+  readonly principal: Principal;
+  readonly status: KeyOwner['status'];
+  readonly expiresAt: number | null;
+  /** Undefined when the key may be used from everywhere. */
+  readonly allowed: BlockList | undefined;
+}
+
+const knownForMs = 1_000;
+const knownMax = 10_000;
+const bearer = /^Bearer +(\S+)$/i;
+
+/** Finds whom a key stands for. The key itself is hashed at once and kept nowhere. */
+export class Authenticator {
+  readonly #reader: Pick<Reader, 'rows'>;
+  readonly #known = new Map<string, Known>();
+  readonly #loading = new Map<string, Promise<Caller | undefined>>();
+
+  constructor(reader: Pick<Reader, 'rows'>) {
+    this.#reader = reader;
+  }
+
+  /** Answers at once, without a promise, while the key is known: that is nearly always. */
+  find(authorization: string | undefined, nowMs: number): Caller | Refusal | Promise<Caller | Refusal> {
+    if (authorization === undefined) return refuse('api_key_missing');
+    const key = bearer.exec(authorization)?.[1];
+    if (key === undefined) return refuse('api_key_missing');
+    if (!apiKeyPattern.test(key)) return refuse('api_key_invalid');
+    const digest = hash('sha256', key, 'base64');
+    const known = this.#known.get(digest);
+    if (known && nowMs - known.loadedAt < knownForMs) return known.caller ?? refuse('api_key_invalid');
+    return this.#load(digest, nowMs).then((caller) => caller ?? refuse('api_key_invalid'));
+  }
+
+  #load(digest: string, nowMs: number): Promise<Caller | undefined> {
+    const loading = this.#loading.get(digest);
+    if (loading) return loading;
+    const load = findKeyOwner(this.#reader, Buffer.from(digest, 'base64'))
+      .then((owner) => {
+        const caller = owner && toCaller(owner);
+        if (this.#known.size >= knownMax) this.#known.clear();
+        this.#known.set(digest, { caller, loadedAt: nowMs });
+        return caller;
+      })
+      .finally(() => this.#loading.delete(digest));
+    this.#loading.set(digest, load);
+    return load;
+  }
+}
+
+/** The checks on a known key, in their documented order: the key itself, where it comes from, whom it claims to be. */
+export function refuseCaller(
+  caller: Caller,
+  request: { ip: string; organization: string | string[] | undefined },
+  nowMs: number,
+): Refusal | undefined {
+  const { principal, status, expiresAt, allowed } = caller;
+  if (status === 'revoked') return refuse('api_key_revoked');
+  if (expiresAt !== null && expiresAt <= nowMs) return refuse('api_key_expired');
+  if (allowed && !allowed.check(request.ip, isIPv6(request.ip) ? 'ipv6' : 'ipv4'))
+    return refuse('ip_not_allowed');
+  if (request.organization !== undefined && request.organization !== principal.orgId) {
+    return refuse('organization_mismatch', { param: 'Sandbank-Organization' });
+  }
+  return undefined;
+}
+
+export function refuseScope(principal: Principal, scope: Scope | 'any'): Refusal | undefined {
+  if (scope === 'any' || principal.scopes.has(scope)) return undefined;
+  return refuse('scope_missing', {
+    message: `The API key "${principal.keyName}" does not have the scope ${scope}. Use a key that has it.`,
+    details: { scope },
+  });
+}
+
+function toCaller(owner: KeyOwner): Caller {
+  const { orgId, orgName, appId, appName, keyId, keyName, scopes, status, expiresAt, allowedCidrs } = owner;
+  return {
+    principal: { orgId, orgName, appId, appName, keyId, keyName, scopes: new Set(scopes) },
+    status,
+    expiresAt,
+    allowed: allowedCidrs.length === 0 ? undefined : blockListOf(allowedCidrs),
+  };
+}
+
+function blockListOf(cidrs: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const cidr of cidrs) {
+    const [address = '', prefix] = cidr.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    list.addSubnet(address, Number(prefix ?? (family === 'ipv6' ? 128 : 32)), family);
+  }
+  return list;
+}

@@ -1,0 +1,185 @@
+import { type TSchema, Type } from 'typebox';
+import { type ErrorCode, errorCatalogue } from '../kernel/errors.ts';
+import { idPattern } from '../kernel/ids.ts';
+import { limits } from '../kernel/limits.ts';
+import type { Route } from '../kernel/route.ts';
+import { apiVersion, apiVersions } from '../kernel/version.ts';
+
+type Json = Record<string, unknown>;
+
+const ref = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
+const json = (schema: Json): Json => ({ 'application/json': { schema } });
+
+/** Statuses that any route can answer with, then those that come with a write, a record or a rule. */
+const always = [400, 401, 403, 429, 500, 503];
+const onWrite = [409, 413, 415, 422];
+
+/** OpenAPI 3.1, derived from the same table that the server runs on: a route cannot be in one and not in the other. */
+export function openApiDocument(routes: readonly Route[], serverUrl: string): Json {
+  const schemas: Json = { Error: errorSchema() };
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = `/_api/${route.path}`;
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sandbank',
+      version: apiVersion,
+      summary: 'A sandbox-only payment API. No real money moves.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: serverUrl }],
+    security: [{ apiKey: [] }],
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A sandbox key: `sbk_sandbox_` and 32 characters.',
+        },
+      },
+      parameters: parameters(),
+      headers: {
+        RequestId: {
+          description: 'Names the request, for tracing.',
+          schema: { type: 'string', pattern: idPattern('request') },
+        },
+        ApiVersion: {
+          description: 'The version that answered.',
+          schema: { type: 'string', enum: apiVersions },
+        },
+      },
+      responses: errorResponses(),
+      schemas,
+    },
+  };
+}
+
+function operation(route: Route, schemas: Json): Json {
+  const isWrite = route.method === 'POST';
+  const isOnRecord = route.path.includes('{');
+  schemas[route.responseName] = plain(route.response);
+  const statuses = [...always, ...(isOnRecord ? [404] : []), ...(isWrite ? onWrite : [])].sort();
+  const success = isWrite && route.command.success === 'created' ? '201' : '200';
+  const headers = { 'Request-Id': ref('headers', 'RequestId'), 'Api-Version': ref('headers', 'ApiVersion') };
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    description:
+      route.scope === 'any' ? 'Any valid key may call this.' : `Needs the scope \`${route.scope}\`.`,
+    'x-scope': route.scope,
+    parameters: [
+      ...pathParameters(route.path),
+      ...(route.method === 'GET' ? queryParameters(route.query) : [ref('parameters', 'IdempotencyKey')]),
+      ref('parameters', 'Organization'),
+      ref('parameters', 'Version'),
+    ],
+    ...(isWrite ? requestBody(route.body, route.bodyName, schemas) : {}),
+    responses: {
+      [success]: { description: 'Done.', headers, content: json(ref('schemas', route.responseName)) },
+      ...Object.fromEntries(statuses.map((status) => [String(status), ref('responses', `Status${status}`)])),
+    },
+  };
+}
+
+function requestBody(body: TSchema | undefined, name: string | undefined, schemas: Json): Json {
+  if (!body || name === undefined) return {};
+  schemas[name] = plain(body);
+  return { requestBody: { required: true, content: json(ref('schemas', name)) } };
+}
+
+function pathParameters(path: string): Json[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+}
+
+function queryParameters(query: TSchema | undefined): Json[] {
+  const properties = (query as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {};
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: false,
+    schema: plain(schema),
+  }));
+}
+
+function parameters(): Json {
+  return {
+    IdempotencyKey: {
+      name: 'Idempotency-Key',
+      in: 'header',
+      required: true,
+      description: 'Unique for each write. The same key with the same request gives the same answer again.',
+      schema: { type: 'string', minLength: 1, maxLength: limits.idempotencyKeyLengthMax },
+    },
+    Organization: {
+      name: 'Sandbank-Organization',
+      in: 'header',
+      required: false,
+      description: "Must be the key's own organization when sent.",
+      schema: { type: 'string', pattern: idPattern('organization') },
+    },
+    Version: {
+      name: 'Api-Version',
+      in: 'header',
+      required: false,
+      schema: { type: 'string', enum: apiVersions },
+    },
+  };
+}
+
+function errorResponses(): Json {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of Object.keys(errorCatalogue) as ErrorCode[]) {
+    const { status } = errorCatalogue[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus]
+      .sort(([a], [b]) => a - b)
+      .map(([status, codes]) => [
+        `Status${status}`,
+        {
+          description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].what}`).join('\n\n'),
+          headers: { 'Request-Id': ref('headers', 'RequestId'), 'Api-Version': ref('headers', 'ApiVersion') },
+          content: json(ref('schemas', 'Error')),
+        },
+      ]),
+  );
+}
+
+function errorSchema(): Json {
+  return plain(
+    Type.Object({
+      object: Type.Literal('error'),
+      sandbox: Type.Literal(true),
+      requestId: Type.String({ pattern: idPattern('request') }),
+      status: Type.Literal('error'),
+      error: Type.Object({
+        code: Type.Enum(Object.keys(errorCatalogue)),
+        message: Type.String(),
+        param: Type.Optional(
+          Type.String({ description: 'A JSON pointer into the body, or the name of a parameter or header.' }),
+        ),
+        details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+        allowedActions: Type.Optional(Type.Array(Type.String())),
+        retryable: Type.Boolean(),
+        docUrl: Type.String(),
+      }),
+    }),
+  );
+}
+
+/** TypeBox schemas are JSON Schema already; this drops what only the library knows. */
+function plain(schema: TSchema): Json {
+  return JSON.parse(JSON.stringify(schema)) as Json;
+}

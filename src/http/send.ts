@@ -1,0 +1,39 @@
+import type { FastifyReply } from 'fastify';
+import type { Answer } from '../engine/submission.ts';
+import { errorBody } from '../kernel/envelope.ts';
+import { type Refusal, statusOf } from '../kernel/errors.ts';
+import { apiVersion } from '../kernel/version.ts';
+
+const jsonType = 'application/json; charset=utf-8';
+
+/** The one place from which JSON leaves: every answer has the same headers, whoever made it. */
+export function sendJson(reply: FastifyReply, status: number, body: string): FastifyReply {
+  return reply
+    .code(status)
+    .headers({
+      'Content-Type': jsonType,
+      'Request-Id': reply.request.id,
+      'Api-Version': apiVersion,
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+    })
+    .send(body);
+}
+
+export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
+  if (answer.isReplay) reply.header('Idempotent-Replayed', 'true');
+  if (answer.retryAfterSeconds !== undefined) reply.header('Retry-After', answer.retryAfterSeconds);
+  challenge(reply, answer.status);
+  return sendJson(reply, answer.status, answer.body);
+}
+
+export function sendRefusal(reply: FastifyReply, refusal: Refusal, docsUrl: string): FastifyReply {
+  const status = statusOf(refusal.code);
+  if (refusal.retryAfterSeconds !== undefined) reply.header('Retry-After', refusal.retryAfterSeconds);
+  challenge(reply, status);
+  return sendJson(reply, status, errorBody(refusal, reply.request.id, docsUrl));
+}
+
+function challenge(reply: FastifyReply, status: number): void {
+  if (status === 401) reply.header('WWW-Authenticate', 'Bearer');
+}

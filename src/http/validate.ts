@@ -1,0 +1,113 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { TSchema } from 'typebox';
+import { type Refusal, refuse } from '../kernel/errors.ts';
+
+/**
+ * Schemas are checked as they stand: nothing is coerced, removed or filled in. The first fault is told, in words, with
+ * a JSON pointer to it.
+ */
+const ajv = new Ajv({
+  strict: true,
+  strictTypes: false,
+  allErrors: false,
+  coerceTypes: false,
+  removeAdditional: false,
+  useDefaults: false,
+  verbose: true,
+});
+// Years of four digits, a real day, a zone: what every client can write and every database can store.
+const dateTime =
+  /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+ajv.addFormat('date-time', (text) => {
+  const [, year, month, day] = dateTime.exec(text) ?? [];
+  if (year === undefined || Number(year) < 1) return false;
+  const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  return Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= lastDay;
+});
+
+export type Check = (value: unknown) => Refusal | undefined;
+
+export function compileBody(schema: TSchema): Check {
+  const validate = ajv.compile(schema);
+  return (body) => (validate(body) ? undefined : refusalFor(validate, pointerOf));
+}
+
+/** Query strings are text: only what the schema calls an integer, and what is written as one, becomes a number. */
+export function compileQuery(schema: TSchema): (query: Record<string, unknown>) => Refusal | undefined {
+  const validate = ajv.compile(schema);
+  const properties = (schema as { properties?: Record<string, { type?: string }> }).properties ?? {};
+  const integers = Object.keys(properties).filter((name) => properties[name]?.type === 'integer');
+  return (query) => {
+    for (const name of integers) {
+      const value = query[name];
+      if (typeof value === 'string' && /^-?\d{1,15}$/.test(value)) query[name] = Number(value);
+    }
+    return validate(query) ? undefined : refusalFor(validate, (error) => pointerOf(error).slice(1));
+  };
+}
+
+function refusalFor(validate: ValidateFunction, nameOf: (error: ErrorObject) => string): Refusal {
+  const error = mostTelling(validate.errors ?? []);
+  if (!error) return refuse('invalid_request');
+  const param = nameOf(error);
+  return refuse('invalid_request', { message: wordsFor(error, param), param });
+}
+
+/**
+ * A union reports the fault of each of its branches first and itself last. The branch that the value was meant for is
+ * the one that did not fail by type.
+ */
+function mostTelling(errors: readonly ErrorObject[]): ErrorObject | undefined {
+  const last = errors.at(-1);
+  if (last?.keyword !== 'anyOf' || requiredChoices(last).length > 0) return last;
+  return errors.find(({ keyword }) => keyword !== 'type') ?? last;
+}
+
+function requiredChoices({ schema }: ErrorObject): readonly string[] {
+  return Array.isArray(schema)
+    ? (schema as { required?: string[] }[]).flatMap(({ required }) => required ?? [])
+    : [];
+}
+
+function pointerOf({ instancePath, keyword, params }: ErrorObject): string {
+  const property: unknown =
+    keyword === 'additionalProperties'
+      ? params.additionalProperty
+      : keyword === 'required'
+        ? params.missingProperty
+        : undefined;
+  return property === undefined
+    ? instancePath
+    : `${instancePath}/${String(property).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function wordsFor(error: ErrorObject, param: string): string {
+  const { keyword, params, message } = error;
+  const where = param === '' ? 'The body' : param;
+  switch (keyword) {
+    case 'additionalProperties':
+      return `${where} is not a known field. Check its spelling, or leave it out.`;
+    case 'required':
+      return `${where} is required.`;
+    case 'enum':
+      return `${where} must be one of ${(params.allowedValues as unknown[]).join(', ')}.`;
+    case 'minProperties':
+      return `${where} must have at least ${params.limit} field.`;
+    case 'anyOf':
+      return alternatives(error, where);
+    case 'pattern':
+      return `${where} does not have the right form (${params.pattern}).`;
+    case 'format':
+      return `${where} must be a time in RFC 3339, for example 2026-11-15T09:30:00.000Z.`;
+    default:
+      return `${where} ${message ?? 'is not accepted'}.`;
+  }
+}
+
+/** `anyOf` stands for a choice of fields on an object, and for a choice of types on a value. */
+function alternatives(error: ErrorObject, where: string): string {
+  const names = requiredChoices(error);
+  if (names.length > 0) return `${where} needs at least one of ${names.join(', ')}.`;
+  const types = (error.schema as { type?: string }[]).flatMap(({ type }) => type ?? []);
+  return `${where} must be ${types.join(' or ')}.`;
+}

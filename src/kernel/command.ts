@@ -1,0 +1,92 @@
+import { assert } from './assert.ts';
+import type { Presented, Success } from './envelope.ts';
+import type { Refusal } from './errors.ts';
+import type { IdKind } from './ids.ts';
+import { assertArrival, type Machine } from './machine.ts';
+import type { AnyRow, Instant, KeyLock, Table } from './table.ts';
+
+/** Who asks: a key over HTTP, or Sandbank itself (the seed file, a worker). */
+export interface Actor {
+  readonly kind: 'api_key' | 'system';
+  readonly id: string;
+}
+
+/** All that `decide` may know besides its input. Clock and identity come in from outside: deciding is pure. */
+export interface CommandContext {
+  readonly orgId: string;
+  readonly appId: string | null;
+  readonly actor: Actor;
+  readonly requestId: string;
+  readonly ip: string | null;
+  /** Business time: the clock of the application. */
+  readonly now: Instant;
+  /** The id suffix of whatever this command makes; one command, one suffix, so that its rows can be told together. */
+  readonly suffix: string;
+}
+
+/** A kind of row that the engine can load and write: where it is kept, how it is shown, and its lifecycle. */
+export interface Resource<Row extends AnyRow & { readonly status: string }> {
+  /** Also the kind of its ids. */
+  readonly name: IdKind;
+  readonly table: Table<Row>;
+  readonly machine: Machine;
+  /** What answers and events show of a row. */
+  readonly present: (row: Row) => Presented;
+  /** Whether its moves are told to webhooks. Keys and organizations are not. */
+  readonly emitsEvents: boolean;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a registry holds resources of every row type; each is used with its own.
+export type AnyResource = Resource<any>;
+
+export interface Read {
+  readonly resource: IdKind;
+  readonly id: string;
+  readonly lock: KeyLock;
+}
+
+/** The rows a command declared. Asking for one that was not declared is a bug and throws; an absent one is undefined. */
+export interface LoadedRows {
+  get<Row>(resource: IdKind, id: string): Row | undefined;
+}
+
+/** One row as it shall be from now on, and the move that led there. */
+export interface Change {
+  readonly resource: IdKind;
+  readonly action: string;
+  readonly from: string | null;
+  readonly row: AnyRow & { readonly status: string; readonly version: number };
+  readonly event: string;
+}
+
+export interface Accepted {
+  readonly ok: true;
+  readonly changes: readonly Change[];
+  /** The row that the answer shows. */
+  readonly answer: { readonly resource: IdKind; readonly row: AnyRow };
+}
+
+export type Decision = Accepted | Refusal;
+
+/** A command is data here and code nowhere else: what it needs to read, and how it decides. */
+export interface CommandKind<Input> {
+  /** Also the action in the audit trail, e.g. `payments.create`. */
+  readonly name: string;
+  readonly success: Success;
+  readonly reads: (input: Input, context: CommandContext) => readonly Read[];
+  readonly decide: (input: Input, context: CommandContext, rows: LoadedRows) => Decision;
+}
+
+/** Records one move of a machine: it asserts that the table allows it and takes the event from there. */
+export function change(machine: Machine, action: string, from: string | null, row: Change['row']): Change {
+  const move = assertArrival(machine, action, from, row.status);
+  assert(
+    from === null ? row.version === 1 : row.version > 1,
+    `${machine.resource}: a move counts its version up`,
+  );
+  return { resource: machine.resource, action, from, row, event: `${machine.resource}.${move.event}` };
+}
+
+export function accepted(changes: readonly Change[], resource: IdKind, row: AnyRow): Accepted {
+  return { ok: true, changes, answer: { resource, row } };
+}

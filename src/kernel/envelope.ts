@@ -1,0 +1,50 @@
+import { errorCatalogue, type Refusal } from './errors.ts';
+
+/**
+ * Every body carries `object`, `sandbox`, `requestId` and `status`. Bodies are made as text in one place, because a
+ * stored answer is replayed byte for byte and an event carries the same resource that the answer did.
+ */
+export interface Presented {
+  readonly object: string;
+  readonly sandbox: true;
+  readonly status: string;
+  readonly [field: string]: unknown;
+}
+
+/** How a successful answer is told on the wire; the failures are in the catalogue. */
+export const successStatus = { created: 201, ok: 200 } as const;
+export type Success = keyof typeof successStatus;
+
+const marker = '"sandbox":true';
+
+/**
+ * Puts the request id into a resource that is already JSON text. A resource is written once and used twice, in the
+ * answer and in the event, so the id is spliced in behind the sandbox marker instead of writing the resource again.
+ */
+export function withRequestId(resourceJson: string, requestId: string): string {
+  const cut = resourceJson.indexOf(marker) + marker.length;
+  return `${resourceJson.slice(0, cut)},"requestId":"${requestId}"${resourceJson.slice(cut)}`;
+}
+
+export function resourceBody(resource: Presented, requestId: string): string {
+  return withRequestId(JSON.stringify(resource), requestId);
+}
+
+export function errorBody(refusal: Refusal, requestId: string, docsUrl: string): string {
+  const words = errorCatalogue[refusal.code];
+  return JSON.stringify({
+    object: 'error',
+    sandbox: true,
+    requestId,
+    status: 'error',
+    error: {
+      code: refusal.code,
+      message: refusal.message ?? `${words.what} ${words.mend}`,
+      param: refusal.param,
+      details: refusal.details,
+      allowedActions: refusal.allowedActions,
+      retryable: words.retryable,
+      docUrl: `${docsUrl}/errors#${refusal.code}`,
+    },
+  });
+}

@@ -1,0 +1,197 @@
+/**
+ * The one catalogue of what can go wrong. A code is a promise: its name and its meaning stay. Each entry says what
+ * happened and how to mend it; the words are shown in answers, on the errors page and in the OpenAPI document.
+ *
+ * `stored` says whether the answer is kept for the idempotency key: only what `decide` refuses is, since everything
+ * else may come out differently when the same request is sent again.
+ */
+interface CatalogueEntry {
+  readonly status: number;
+  readonly retryable: boolean;
+  readonly stored: boolean;
+  readonly what: string;
+  readonly mend: string;
+}
+
+const entry = (
+  status: number,
+  what: string,
+  mend: string,
+  flags: { retryable?: boolean; stored?: boolean } = {},
+): CatalogueEntry => ({
+  status,
+  what,
+  mend,
+  retryable: flags.retryable ?? false,
+  stored: flags.stored ?? false,
+});
+
+const retryable = { retryable: true };
+const stored = { stored: true };
+
+export const errorCatalogue = {
+  invalid_request: entry(
+    400,
+    'A field, parameter or header has a value that is not accepted.',
+    'Correct what `param` points at.',
+  ),
+  malformed_json: entry(400, 'The body is not well-formed JSON.', 'Send one JSON object in UTF-8.'),
+  idempotency_key_missing: entry(
+    400,
+    'A write came without an Idempotency-Key header.',
+    'Send a unique Idempotency-Key with every POST, and the same one when you retry it.',
+  ),
+  idempotency_key_invalid: entry(
+    400,
+    'The Idempotency-Key header is not 1 to 255 visible ASCII characters.',
+    'Use a UUID or a similar unique value.',
+  ),
+  unsupported_api_version: entry(
+    400,
+    'The Api-Version header names a version that does not exist.',
+    'Leave the header out or send a version listed by developer_api_capabilities.',
+  ),
+  invalid_cursor: entry(
+    400,
+    'The cursor was not made by this list.',
+    'Pass `nextCursor` of the page before as it is, or leave `cursor` out to begin at the newest.',
+  ),
+  api_key_missing: entry(
+    401,
+    'The request carries no API key.',
+    'Send the header `Authorization: Bearer sbk_sandbox_...`.',
+  ),
+  api_key_invalid: entry(
+    401,
+    'The API key is not known here.',
+    'Check that the whole key was copied and that it belongs to this server.',
+  ),
+  api_key_revoked: entry(401, 'The API key was revoked.', 'Use another key of the application.'),
+  api_key_expired: entry(401, 'The API key has expired.', 'Use another key of the application.'),
+  scope_missing: entry(
+    403,
+    'The API key does not have the scope that this operation needs.',
+    'Use a key that has the scope named in `details.scope`.',
+  ),
+  organization_mismatch: entry(
+    403,
+    'The Sandbank-Organization header names another organization than the key belongs to.',
+    'Leave the header out, or use a key of that organization.',
+  ),
+  ip_not_allowed: entry(
+    403,
+    'The API key may not be used from this address.',
+    'Call from an allowed network, or change the allowed networks of the key.',
+  ),
+  resource_not_found: entry(
+    404,
+    'There is no such record in this organization.',
+    'Check the id and the key that you use.',
+  ),
+  route_not_found: entry(404, 'There is no such path.', 'See /openapi.json for the paths that exist.'),
+  method_not_allowed: entry(
+    405,
+    'The path exists, but not with this method.',
+    'Use a method of the Allow header.',
+  ),
+  payload_too_large: entry(
+    413,
+    'The body is larger than 256 KiB.',
+    'Send less; put large data elsewhere and refer to it.',
+  ),
+  unsupported_media_type: entry(
+    415,
+    'The body is not declared as application/json in UTF-8.',
+    'Send `Content-Type: application/json`, uncompressed.',
+  ),
+  invalid_state_transition: entry(
+    409,
+    'The record is in a state from which this action is not possible.',
+    'See `details.status` and `allowedActions`.',
+    stored,
+  ),
+  idempotency_in_progress: entry(
+    409,
+    'A request with the same Idempotency-Key is still running.',
+    'Wait as long as Retry-After says, then send the same request again.',
+    retryable,
+  ),
+  idempotency_key_reused: entry(
+    422,
+    'The Idempotency-Key was used before with another method, path or body.',
+    'Use a new key for a new request.',
+  ),
+  customer_not_found: entry(
+    422,
+    'The customer named in the body does not exist in this organization.',
+    'Create the customer first, or leave `customerId` out.',
+    stored,
+  ),
+  customer_archived: entry(
+    422,
+    'The customer named in the body is archived.',
+    'Use an active customer, or leave `customerId` out.',
+    stored,
+  ),
+  customer_identity_missing: entry(
+    422,
+    'A customer needs a name or an email, and this change would leave neither.',
+    'Keep one of the two, or set the other in the same request.',
+    stored,
+  ),
+  unsupported_currency: entry(
+    422,
+    'The currency code is well-formed but is no currency that is supported.',
+    'Use a code listed by developer_api_capabilities.',
+    stored,
+  ),
+  rate_limited: entry(
+    429,
+    'The key sends more requests than its rate limit allows.',
+    'Wait as long as Retry-After says, then send the same request again.',
+    retryable,
+  ),
+  internal_error: entry(
+    500,
+    'Sandbank failed; the fault is ours.',
+    'Send the same request again with the same Idempotency-Key, and report the request id if it stays.',
+    retryable,
+  ),
+  service_unavailable: entry(
+    503,
+    'The service cannot take the request now.',
+    'Wait as long as Retry-After says, then send the same request again with the same Idempotency-Key.',
+    retryable,
+  ),
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(errorCatalogue, text);
+}
+
+/** What went wrong with one request. Plain data, returned and never thrown by the core. */
+export interface Refusal {
+  readonly ok: false;
+  readonly code: ErrorCode;
+  /** Words for this very case; the catalogue's own words stand when it is absent. */
+  readonly message?: string;
+  /** A JSON pointer to the offending field of the body, or a pointer-like name of a parameter or header. */
+  readonly param?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly allowedActions?: readonly string[];
+  readonly retryAfterSeconds?: number;
+}
+
+export function refuse(code: ErrorCode, more: Omit<Refusal, 'ok' | 'code'> = {}): Refusal {
+  return { ok: false, code, ...more };
+}
+
+export function statusOf(code: ErrorCode): number {
+  return errorCatalogue[code].status;
+}
+
+export function isStored(code: ErrorCode): boolean {
+  return errorCatalogue[code].stored;
+}

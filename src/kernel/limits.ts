@@ -1,0 +1,22 @@
+/** Every input has a bound, and every bound is here, so that docs, schemas and code cannot disagree. */
+export const limits = {
+  bodyBytesMax: 256 * 1024,
+  jsonDepthMax: 32,
+  amountMin: 1,
+  amountMax: 999_999_999_999,
+  listLimitMin: 1,
+  listLimitMax: 100,
+  listLimitDefault: 20,
+  metadataKeysMax: 50,
+  metadataKeyLengthMax: 40,
+  metadataValueLengthMax: 500,
+  idempotencyKeyLengthMax: 255,
+  idempotencyKeptHours: 24,
+  cursorLengthMax: 200,
+  descriptionLengthMax: 500,
+  referenceLengthMax: 200,
+  nameLengthMax: 200,
+  emailLengthMax: 254,
+  phoneLengthMax: 32,
+  scenarioListMax: 10,
+} as const;

@@ -1,0 +1,91 @@
+import { type IdKind, isId } from './ids.ts';
+import { limits } from './limits.ts';
+import { type AnyRow, type Instant, type Statement, selectList, snakeCase, type Table } from './table.ts';
+
+/**
+ * Lists are newest first and paged by id: ids sort by the moment of their making, so the primary key serves every
+ * page without a further index, and a page stays right while new records arrive before it.
+ */
+export interface ListQuery {
+  readonly limit?: number;
+  readonly cursor?: string;
+  readonly status?: string;
+  readonly customerId?: string;
+  readonly createdAfter?: string;
+  readonly createdBefore?: string;
+}
+
+export interface ListRequest {
+  readonly statement: Statement;
+  readonly values: readonly unknown[];
+  readonly limit: number;
+}
+
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  readonly hasMore: boolean;
+  readonly nextCursor: string | null;
+}
+
+type Filter = 'status' | 'customerId';
+
+/** Builds the query of one page, or nothing when the cursor is not one of ours. One row more than asked tells `hasMore`. */
+export function listRequest<Row extends AnyRow>(
+  table: Table<Row>,
+  kind: IdKind,
+  filters: readonly Filter[],
+  orgId: string,
+  query: ListQuery,
+): ListRequest | 'invalid_cursor' {
+  const limit = query.limit ?? limits.listLimitDefault;
+  const values: unknown[] = [orgId];
+  const conditions = ['t.org_id = $1'];
+  const shape: string[] = [];
+  const add = (name: string, condition: string, value: unknown) => {
+    values.push(value);
+    conditions.push(`${condition} $${values.length}`);
+    shape.push(name);
+  };
+  for (const filter of filters) {
+    const value = query[filter];
+    if (value !== undefined) add(filter, `t.${snakeCase(filter)} =`, value);
+  }
+  if (query.createdAfter !== undefined) add('after', 't.created_at >', query.createdAfter);
+  if (query.createdBefore !== undefined) add('before', 't.created_at <', query.createdBefore);
+  if (query.cursor !== undefined) {
+    const id = decodeCursor(kind, query.cursor);
+    if (id === undefined) return 'invalid_cursor';
+    add('cursor', 't.id <', id);
+  }
+  values.push(limit + 1);
+  return {
+    limit,
+    values,
+    statement: {
+      name: `${table.name}_list_${shape.join('_')}`,
+      text:
+        `select ${selectList(table, 't')} from ${table.name} t where ${conditions.join(' and ')} ` +
+        `order by t.org_id desc, t.id desc limit $${values.length}`,
+    },
+  };
+}
+
+export function pageOf<Row extends AnyRow>(rows: readonly Row[], limit: number): Page<Row> {
+  const hasMore = rows.length > limit;
+  const shown = hasMore ? rows.slice(0, limit) : rows;
+  const last = shown.at(-1);
+  return { rows: shown, hasMore, nextCursor: hasMore && last ? encodeCursor(last.id) : null };
+}
+
+export function encodeCursor(id: string): string {
+  return Buffer.from(id, 'latin1').toString('base64url');
+}
+
+export function decodeCursor(kind: IdKind, cursor: string): string | undefined {
+  const id = Buffer.from(cursor, 'base64url').toString('latin1');
+  return isId(kind, id) && encodeCursor(id) === cursor ? id : undefined;
+}
+
+export function instantToText(instant: Instant): string {
+  return new Date(instant).toISOString();
+}

@@ -1,0 +1,84 @@
+import type { TSchema } from 'typebox';
+import type { CommandKind } from './command.ts';
+import type { Presented } from './envelope.ts';
+import type { Refusal } from './errors.ts';
+import type { Page } from './list.ts';
+import type { Scope } from './scopes.ts';
+import type { AnyRow, Instant, Statement, Table } from './table.ts';
+
+/**
+ * Routes are data. Authentication, the scope check, idempotency, validation, the OpenAPI document and the
+ * permission-matrix test are all derived from these rows; a handler only says what is particular to it.
+ */
+export type Route = ReadRoute | WriteRoute;
+
+interface RouteWords {
+  readonly operationId: string;
+  /** Below `/_api/`, with parameters in braces. */
+  readonly path: string;
+  /** The scope that a key needs; `any` for what every valid key may call. */
+  readonly scope: Scope | 'any';
+  readonly tag: string;
+  readonly summary: string;
+  readonly response: TSchema;
+  readonly responseName: string;
+}
+
+export interface ReadRoute extends RouteWords {
+  readonly method: 'GET';
+  readonly query?: TSchema;
+  readonly read: (request: ReadRequest) => Awaitable<ReadAnswer>;
+}
+
+export interface WriteRoute extends RouteWords {
+  readonly method: 'POST';
+  /** No body schema means that the body may be empty, and that nothing but `{}` may be sent. */
+  readonly body?: TSchema;
+  readonly bodyName?: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the input type joins `command` and `input` of one route and is known to no other.
+  readonly command: CommandKind<any>;
+  readonly input: (request: WriteRequest) => unknown;
+}
+
+export type Awaitable<T> = T | PromiseLike<T>;
+
+/** One resource, one page of presented resources, or a refusal. */
+export type ReadAnswer = Presented | PresentedPage | Refusal;
+
+export interface PresentedPage extends Omit<Page<never>, 'rows'> {
+  readonly data: readonly Presented[];
+}
+
+export interface ReadRequest {
+  readonly principal: Principal;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: unknown;
+  readonly now: Instant;
+  readonly reader: Reader;
+}
+
+export interface WriteRequest {
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+/** Whom a valid key stands for. */
+export interface Principal {
+  readonly orgId: string;
+  readonly orgName: string;
+  readonly appId: string;
+  readonly appName: string;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** The port through which stores read. Look-ups by key that arrive together share one round trip. */
+export interface Reader {
+  rows<Row>(statement: Statement, values: readonly unknown[]): PromiseLike<readonly Row[]>;
+  byKey<Row extends AnyRow>(table: Table<Row>, orgId: string, id: string): PromiseLike<Row | undefined>;
+}
+
+export function presentPage<Row>(page: Page<Row>, present: (row: Row) => Presented): PresentedPage {
+  return { data: page.rows.map(present), hasMore: page.hasMore, nextCursor: page.nextCursor };
+}

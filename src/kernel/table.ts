@@ -1,0 +1,84 @@
+/**
+ * A table as data: which property of a row is which column, and of what type. From this one description come the
+ * engine's multi-row writes, the look-ups by key and the list queries, so that a column is named once.
+ */
+export type ColumnType =
+  | 'text'
+  | 'bigint'
+  | 'integer'
+  | 'boolean'
+  | 'timestamptz'
+  | 'jsonb'
+  | 'json'
+  | 'bytea';
+
+/** Milliseconds since 1970, UTC. Rows and commands hold instants; only the wire has RFC 3339. */
+export type Instant = number;
+
+export interface Column<Row> {
+  readonly property: keyof Row & string;
+  readonly column: string;
+  readonly type: ColumnType;
+}
+
+/** Every row of every table belongs to an organization, and is found by it and its own id. */
+export interface AnyRow {
+  readonly orgId: string;
+  readonly id: string;
+}
+
+export interface Table<Row> {
+  readonly name: string;
+  readonly columns: readonly Column<Row>[];
+  /** Columns of the primary key, `org_id` first. */
+  readonly key: readonly string[];
+}
+
+/** A statement with a name is prepared once for each connection. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+export function defineTable<Row>(
+  name: string,
+  key: readonly string[],
+  columns: { readonly [P in keyof Row & string]-?: ColumnType },
+): Table<Row> {
+  return {
+    name,
+    key,
+    columns: (Object.keys(columns) as (keyof Row & string)[]).map((property) => ({
+      property,
+      column: snakeCase(property),
+      type: columns[property],
+    })),
+  };
+}
+
+/** The select list that gives back rows with their own property names. */
+export function selectList<Row>(table: Table<Row>, alias: string): string {
+  return table.columns.map(({ column, property }) => `${alias}.${column} as "${property}"`).join(', ');
+}
+
+export type KeyLock = 'none' | 'share' | 'update';
+
+/**
+ * Rows by key, many in one round trip, in the order of the keys given. The lateral subquery is a nested loop by
+ * construction: rows are locked in the order of the sorted keys, which is what keeps two batches from a deadlock,
+ * and a plan made while the table was empty cannot turn into a scan later.
+ */
+export function selectByKeys<Row extends AnyRow>(table: Table<Row>, lock: KeyLock): Statement {
+  const locking = lock === 'none' ? '' : ` for ${lock}`;
+  return {
+    name: `${table.name}_by_keys_${lock}`,
+    text:
+      `select t.* from unnest($1::text[], $2::text[]) as k(org_id, id) cross join lateral (` +
+      `select ${selectList(table, 's')} from ${table.name} s ` +
+      `where s.org_id = k.org_id and s.id = k.id offset 0${locking}) t`,
+  };
+}
+
+export function snakeCase(property: string): string {
+  return property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,156 @@
+import { randomInt } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { type Config, ConfigProblem, readConfig, usage } from './config.ts';
+import { DataDirectoryLocked } from './db/data-directory-lock.ts';
+import { MigrationChanged } from './db/migrate.ts';
+import { scopes } from './kernel/scopes.ts';
+import { apiKeyPrefix } from './resources/api-keys/machine.ts';
+import { findAnyKey } from './resources/api-keys/store.ts';
+import { applySeed, readSeed, type Seed, SeedProblem } from './seed.ts';
+import { createServer, type Server } from './server.ts';
+
+/** Starts Sandbank. What a person can mend is said in one sentence, without a stack trace. */
+export async function main(argv: readonly string[]): Promise<void> {
+  try {
+    const invocation = readConfig(argv, process.env);
+    if ('show' in invocation) return console.log(invocation.show === 'help' ? usage : await ownVersion());
+    await run(invocation.config);
+  } catch (error) {
+    console.error(`Sandbank did not start. ${explain(error)}`);
+    process.exitCode = 1;
+  }
+}
+
+async function run(config: Config): Promise<void> {
+  // Read first: a mistake in the seed file is told before anything is opened or made.
+  const seed = config.seedFile === undefined ? undefined : await readSeed(config.seedFile);
+  const server = await createServer(config, (error) => {
+    console.error(`Sandbank stops: ${error.message}.`);
+    process.exit(1);
+  });
+  try {
+    if (seed) await applySeed(seed, server.engine, server.reader, Date.now);
+    const demoKey = seed || config.databaseUrl !== undefined ? undefined : await makeDemo(server);
+    const known = await findAnyKey(server.reader);
+    const address = await server.listen();
+    console.log(banner(config, address, demoKey, known?.lastFour));
+    closeOnSignal(server);
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+/** A first start without a seed gets an organization to play with. Its key is shown once and kept as a hash. */
+async function makeDemo(server: Server): Promise<string | undefined> {
+  if (await findAnyKey(server.reader)) return undefined;
+  const key = newApiKey();
+  const seed: Seed = {
+    organizations: [
+      {
+        name: 'Demo',
+        applications: [{ name: 'demo', apiKeys: [{ name: 'demo', key, scopes: [...scopes] }] }],
+      },
+    ],
+  };
+  await applySeed(seed, server.engine, server.reader, Date.now);
+  return key;
+}
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const keyLength = 32;
+
+function newApiKey(): string {
+  return apiKeyPrefix + Array.from({ length: keyLength }, () => base62[randomInt(base62.length)]).join('');
+}
+
+function banner(
+  config: Config,
+  address: string,
+  demoKey: string | undefined,
+  lastFour: string | undefined,
+): string {
+  const lines = [
+    '',
+    'Sandbank is running. Sandbox only: no real money moves.',
+    '',
+    `  API      ${address}/_api`,
+    `  Docs     ${address}/docs`,
+    `  Console  ${address}/console`,
+    `  Data     ${whereData(config)}`,
+    '',
+  ];
+  if (demoKey !== undefined) {
+    lines.push(
+      'Demo key, shown only now:',
+      '',
+      `  ${demoKey}`,
+      '',
+      'Try it:',
+      '',
+      `  curl ${address}/_api/developer_api_payments -H "Authorization: Bearer ${demoKey}" -H "Idempotency-Key: first-payment" -H "Content-Type: application/json" -d '{"amount":1250,"currency":"EUR"}'`,
+      '',
+    );
+  } else if (lastFour === undefined) {
+    lines.push(
+      'There is no API key yet. Declare one in a seed file and start with --seed FILE; the README shows how.',
+      '',
+    );
+  } else if (config.seedFile === undefined && config.databaseUrl === undefined) {
+    lines.push(
+      `The key ending in ${lastFour} was shown at the first start. If it is lost, declare one of your own with --seed FILE,`,
+      'or stop, remove the data directory and start anew.',
+      '',
+    );
+  }
+  return lines.join('\n');
+}
+
+function whereData({ databaseUrl, dataDirectory }: Config): string {
+  if (databaseUrl !== undefined) {
+    const { hostname, port, pathname } = new URL(databaseUrl);
+    return `PostgreSQL at ${hostname}${port ? `:${port}` : ''}${pathname} (persists)`;
+  }
+  return dataDirectory === undefined ? 'in memory (gone when it stops)' : `${dataDirectory} (persists)`;
+}
+
+/** The first signal closes in order; a second one does not wait. */
+function closeOnSignal(server: Server): void {
+  let isClosing = false;
+  const onSignal = () => {
+    if (isClosing) process.exit(1);
+    isClosing = true;
+    server.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        console.error(`Sandbank did not close cleanly. ${explain(error)}`);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
+
+function explain(error: unknown): string {
+  const isKnown =
+    error instanceof ConfigProblem ||
+    error instanceof SeedProblem ||
+    error instanceof DataDirectoryLocked ||
+    error instanceof MigrationChanged;
+  if (isKnown) return error.message;
+  if (!(error instanceof Error)) return String(error);
+  const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+  if (code === 'EADDRINUSE')
+    return `Port ${port} is in use: stop what listens there, or choose another with --port.`;
+  if (code === 'EACCES') return `${error.message}.`;
+  if (error.name === 'DatabaseFailure') return `The database cannot be used: ${error.message}.`;
+  return error.stack ?? error.message;
+}
+
+async function ownVersion(): Promise<string> {
+  const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return manifest.version;
+}

@@ -1,0 +1,12 @@
+import { defineTable } from '../../kernel/table.ts';
+import type { ApplicationRow } from './machine.ts';
+
+export const applicationsTable = defineTable<ApplicationRow>('applications', ['org_id', 'id'], {
+  orgId: 'text',
+  id: 'text',
+  status: 'text',
+  version: 'integer',
+  name: 'text',
+  createdAt: 'timestamptz',
+  updatedAt: 'timestamptz',
+});

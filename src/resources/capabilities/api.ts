@@ -1,0 +1,63 @@
+import { Type } from 'typebox';
+import type { AnyResource } from '../../kernel/command.ts';
+import { currencies } from '../../kernel/currency.ts';
+import { limits } from '../../kernel/limits.ts';
+import type { Route } from '../../kernel/route.ts';
+import { resource } from '../../kernel/schema.ts';
+import { scopes } from '../../kernel/scopes.ts';
+import { apiVersion, apiVersions } from '../../kernel/version.ts';
+
+/** All that an integration can ask of this server, read off the tables that the server itself runs on. */
+export function capabilitiesRoute(resources: readonly AnyResource[]): Route {
+  const shown = resources.filter(({ emitsEvents }) => emitsEvents);
+  const answer = {
+    object: 'capabilities',
+    sandbox: true,
+    status: 'ok',
+    apiVersion,
+    apiVersions,
+    scopes,
+    resources: shown.map(({ name, machine }) => ({
+      name,
+      states: machine.states,
+      actions: machine.moves.map(({ action, from, to }) => ({ action, from, to })),
+    })),
+    eventTypes: shown.flatMap(({ name, machine }) => machine.moves.map(({ event }) => `${name}.${event}`)),
+    currencies: currencies.map(({ code, exponent, name }) => ({ code, exponent, name })),
+    limits,
+  } as const;
+  return {
+    operationId: 'getCapabilities',
+    method: 'GET',
+    path: 'developer_api_capabilities',
+    scope: 'any',
+    tag: 'Sandbox',
+    summary:
+      'API version, scopes, resources with their states and actions, currencies, event types and limits',
+    responseName: 'Capabilities',
+    response: resource('capabilities', ['ok'], {
+      apiVersion: Type.String(),
+      apiVersions: Type.Array(Type.String()),
+      scopes: Type.Array(Type.Enum([...scopes])),
+      resources: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          states: Type.Array(Type.String()),
+          actions: Type.Array(
+            Type.Object({
+              action: Type.String(),
+              from: Type.Array(Type.String()),
+              to: Type.Array(Type.String()),
+            }),
+          ),
+        }),
+      ),
+      eventTypes: Type.Array(Type.String()),
+      currencies: Type.Array(
+        Type.Object({ code: Type.String(), exponent: Type.Integer({ minimum: 0 }), name: Type.String() }),
+      ),
+      limits: Type.Record(Type.String(), Type.Integer()),
+    }),
+    read: () => answer,
+  };
+}

@@ -1,0 +1,185 @@
+import { type Static, Type } from 'typebox';
+import type { Resource } from '../../kernel/command.ts';
+import type { Presented } from '../../kernel/envelope.ts';
+import { refuse } from '../../kernel/errors.ts';
+import { isId } from '../../kernel/ids.ts';
+import { limits } from '../../kernel/limits.ts';
+import { instantToText, type ListQuery } from '../../kernel/list.ts';
+import { allowedActions } from '../../kernel/machine.ts';
+import { presentPage, type Route } from '../../kernel/route.ts';
+import {
+  id,
+  list,
+  listQuery,
+  Metadata,
+  nullable,
+  resource,
+  strict,
+  Time,
+  text,
+} from '../../kernel/schema.ts';
+import {
+  archiveCustomer,
+  type CustomerFields,
+  type CustomerRow,
+  createCustomer,
+  customerMachine,
+  type UpdateCustomer,
+  updateCustomer,
+} from './machine.ts';
+import { customersTable, findCustomer, listCustomers } from './store.ts';
+
+const Name = text(limits.nameLengthMax);
+// One @ with something on both sides. A sandbox must take any address that a real one might.
+const Email = Type.String({ minLength: 3, maxLength: limits.emailLengthMax, pattern: '^[^@\\s]+@[^@\\s]+$' });
+const Phone = Type.String({
+  minLength: 3,
+  maxLength: limits.phoneLengthMax,
+  pattern: '^[+0-9][0-9 ()./-]*$',
+});
+const Reference = text(limits.referenceLengthMax);
+
+const CreateBody = strict(
+  {
+    name: Type.Optional(Name),
+    email: Type.Optional(Email),
+    phone: Type.Optional(Phone),
+    reference: Type.Optional(Reference),
+    metadata: Type.Optional(Metadata),
+  },
+  { anyOf: [{ required: ['name'] }, { required: ['email'] }] },
+);
+
+const UpdateBody = strict(
+  {
+    name: Type.Optional(nullable(Name)),
+    email: Type.Optional(nullable(Email)),
+    phone: Type.Optional(nullable(Phone)),
+    reference: Type.Optional(nullable(Reference)),
+    metadata: Type.Optional(Metadata),
+  },
+  { minProperties: 1 },
+);
+
+const CustomerSchema = resource('customer', customerMachine.states, {
+  id: id('customer'),
+  name: nullable(Type.String()),
+  email: nullable(Type.String()),
+  phone: nullable(Type.String()),
+  reference: nullable(Type.String()),
+  metadata: Metadata,
+  allowedActions: Type.Array(Type.String()),
+  version: Type.Integer({ minimum: 1 }),
+  createdAt: Time,
+  updatedAt: Time,
+});
+
+export function presentCustomer(row: CustomerRow): Presented {
+  return {
+    object: 'customer',
+    sandbox: true,
+    status: row.status,
+    id: row.id,
+    name: row.name,
+    email: row.email,
+    phone: row.phone,
+    reference: row.reference,
+    metadata: row.metadata,
+    allowedActions: allowedActions(customerMachine, row.status),
+    version: row.version,
+    createdAt: instantToText(row.createdAt),
+    updatedAt: instantToText(row.updatedAt),
+  };
+}
+
+export const customerResource: Resource<CustomerRow> = {
+  name: 'customer',
+  table: customersTable,
+  machine: customerMachine,
+  present: presentCustomer,
+  emitsEvents: true,
+};
+
+function createInput(body: Static<typeof CreateBody>): CustomerFields {
+  return {
+    name: body.name ?? null,
+    email: body.email ?? null,
+    phone: body.phone ?? null,
+    reference: body.reference ?? null,
+    metadata: body.metadata ?? {},
+  };
+}
+
+const words = { tag: 'Customers', response: CustomerSchema, responseName: 'Customer' } as const;
+
+export const customerRoutes: readonly Route[] = [
+  {
+    ...words,
+    operationId: 'createCustomer',
+    method: 'POST',
+    path: 'developer_api_customers',
+    scope: 'customers:write',
+    summary: 'Create a customer',
+    body: CreateBody,
+    bodyName: 'CustomerCreate',
+    command: createCustomer,
+    input: ({ body }) => createInput(body as Static<typeof CreateBody>),
+  },
+  {
+    ...words,
+    operationId: 'listCustomers',
+    method: 'GET',
+    path: 'developer_api_customers',
+    scope: 'customers:read',
+    summary: 'List customers, newest first',
+    query: listQuery(customerMachine.states),
+    response: list(CustomerSchema),
+    responseName: 'CustomerList',
+    read: async ({ reader, principal, query }) => {
+      const page = await listCustomers(reader, principal.orgId, query as ListQuery);
+      return page === 'invalid_cursor'
+        ? refuse(page, { param: 'cursor' })
+        : presentPage(page, presentCustomer);
+    },
+  },
+  {
+    ...words,
+    operationId: 'retrieveCustomer',
+    method: 'GET',
+    path: 'developer_api_customers/{id}',
+    scope: 'customers:read',
+    summary: 'Retrieve a customer',
+    read: async ({ reader, principal, params }) => {
+      const customerId = params.id ?? '';
+      const row = isId('customer', customerId)
+        ? await findCustomer(reader, principal.orgId, customerId)
+        : undefined;
+      return row ? presentCustomer(row) : refuse('resource_not_found');
+    },
+  },
+  {
+    ...words,
+    operationId: 'updateCustomer',
+    method: 'POST',
+    path: 'developer_api_customers/{id}/update',
+    scope: 'customers:write',
+    summary: 'Change fields of a customer; null clears one',
+    body: UpdateBody,
+    bodyName: 'CustomerUpdate',
+    command: updateCustomer,
+    input: ({ params, body }): UpdateCustomer => ({
+      id: params.id ?? '',
+      fields: body as UpdateCustomer['fields'],
+    }),
+  },
+  {
+    ...words,
+    operationId: 'archiveCustomer',
+    method: 'POST',
+    path: 'developer_api_customers/{id}/archive',
+    scope: 'customers:write',
+    summary: 'Archive a customer: it stays readable and takes no more payments',
+    command: archiveCustomer,
+    input: ({ params }) => ({ id: params.id ?? '' }),
+  },
+];

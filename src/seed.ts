@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { type Static, Type } from 'typebox';
+import type { Engine } from './engine/engine.ts';
+import { newSuffix } from './engine/ids.ts';
+import { compileBody } from './http/validate.ts';
+import type { CommandKind } from './kernel/command.ts';
+import { encodeSuffix, formatId, type IdKind } from './kernel/ids.ts';
+import { parseStrict } from './kernel/json.ts';
+import { limits } from './kernel/limits.ts';
+import type { Reader } from './kernel/route.ts';
+import { strict, Time, text } from './kernel/schema.ts';
+import { isScope, scopes } from './kernel/scopes.ts';
+import { apiKeyPattern, declareApiKey } from './resources/api-keys/machine.ts';
+import { findKeyOwner } from './resources/api-keys/store.ts';
+import { declareApplication } from './resources/applications/machine.ts';
+import { declareOrganization } from './resources/organizations/machine.ts';
+
+/**
+ * The seed file declares what shall be there. It is applied at every start and by every node: ids are derived from
+ * names and keys, so declaring a thing twice is declaring it once.
+ */
+const SeedSchema = strict({
+  organizations: Type.Array(
+    strict({
+      name: text(limits.nameLengthMax),
+      applications: Type.Optional(
+        Type.Array(
+          strict({
+            name: text(limits.nameLengthMax),
+            apiKeys: Type.Optional(
+              Type.Array(
+                strict({
+                  name: text(limits.nameLengthMax),
+                  key: Type.String({ pattern: apiKeyPattern.source }),
+                  scopes: Type.Array(Type.Enum([...scopes]), { uniqueItems: true }),
+                  expiresAt: Type.Optional(Time),
+                  allowedCidrs: Type.Optional(Type.Array(text(50), { maxItems: 50 })),
+                  revoked: Type.Optional(Type.Boolean()),
+                }),
+                { maxItems: 1_000 },
+              ),
+            ),
+          }),
+          { maxItems: 1_000 },
+        ),
+      ),
+    }),
+    { maxItems: 1_000 },
+  ),
+});
+
+export type Seed = Static<typeof SeedSchema>;
+type SeedKey = NonNullable<
+  NonNullable<Seed['organizations'][number]['applications']>[number]['apiKeys']
+>[number];
+
+/** A seed that cannot be applied. Its message is one sentence for the person at the terminal. */
+export class SeedProblem extends Error {
+  override readonly name = 'SeedProblem';
+}
+
+const seedDepthMax = 16;
+const checkSeed = compileBody(SeedSchema);
+
+export async function readSeed(file: string): Promise<Seed> {
+  const content = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new SeedProblem(`The seed file ${file} cannot be read: ${error.code ?? error.message}.`);
+  });
+  const parsed = parseStrict(content, seedDepthMax);
+  if (!parsed.ok) throw new SeedProblem(`The seed file ${file} is not accepted: ${parsed.message}`);
+  return checkedSeed(parsed.value, `The seed file ${file}`);
+}
+
+export function checkedSeed(value: unknown, what: string): Seed {
+  const refusal = checkSeed(value);
+  if (refusal) throw new SeedProblem(`${what} is not accepted: ${refusal.message}`);
+  const seed = value as Seed;
+  for (const { name, applications } of seed.organizations) {
+    for (const { apiKeys } of applications ?? []) {
+      for (const cidr of (apiKeys ?? []).flatMap(({ allowedCidrs }) => allowedCidrs ?? [])) {
+        if (!isCidr(cidr))
+          throw new SeedProblem(
+            `${what} is not accepted: "${cidr}" in organization "${name}" is no network such as 10.0.0.0/8.`,
+          );
+      }
+    }
+  }
+  return seed;
+}
+
+export async function applySeed(
+  seed: Seed,
+  engine: Engine,
+  reader: Pick<Reader, 'rows'>,
+  wallClock: () => number,
+): Promise<void> {
+  for (const organization of seed.organizations) {
+    const orgId = derivedId('organization', organization.name);
+    const declare = async <Input>(kind: CommandKind<Input>, input: Input): Promise<void> => {
+      const suffix = newSuffix();
+      const now = wallClock();
+      const answer = await engine.submit({
+        kind,
+        input,
+        idempotency: null,
+        wallNow: now,
+        context: {
+          orgId,
+          appId: null,
+          actor: { kind: 'system', id: 'seed' },
+          requestId: formatId('request', suffix),
+          ip: null,
+          now,
+          suffix,
+        },
+      });
+      if (answer.code !== null)
+        throw new SeedProblem(`Organization "${organization.name}" could not be declared: ${answer.code}.`);
+    };
+    await declare(declareOrganization, { name: organization.name });
+    for (const application of organization.applications ?? []) {
+      const appId = derivedId('application', `${orgId} ${application.name}`);
+      await declare(declareApplication, { id: appId, name: application.name });
+      for (const key of application.apiKeys ?? [])
+        await declare(declareApiKey, await keyInput(key, orgId, appId, reader));
+    }
+  }
+}
+
+async function keyInput(key: SeedKey, orgId: string, appId: string, reader: Pick<Reader, 'rows'>) {
+  const hash = createHash('sha256').update(key.key).digest();
+  const owner = await findKeyOwner(reader, hash);
+  if (owner && (owner.orgId !== orgId || owner.appId !== appId)) {
+    throw new SeedProblem(
+      `The key "${key.name}" belongs to application "${owner.appName}" of organization "${owner.orgName}" already; a key has one owner.`,
+    );
+  }
+  return {
+    id: formatId('api_key', encodeSuffix(asUuid(hash))),
+    appId,
+    hash,
+    lastFour: key.key.slice(-4),
+    settings: {
+      name: key.name,
+      scopes: key.scopes.filter(isScope),
+      allowedCidrs: key.allowedCidrs ?? [],
+      expiresAt: key.expiresAt === undefined ? null : Date.parse(key.expiresAt),
+    },
+    isRevoked: key.revoked ?? false,
+  };
+}
+
+function derivedId(kind: IdKind, name: string): string {
+  return formatId(kind, encodeSuffix(asUuid(createHash('sha256').update(`${kind} ${name}`).digest())));
+}
+
+/** The first sixteen bytes of a hash, marked as a UUID of version 8: one whose bits are the maker's own. */
+function asUuid(hash: Uint8Array): Uint8Array {
+  const bytes = hash.slice(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  return bytes;
+}
+
+function isCidr(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+}

@@ -1,0 +1,120 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import type { Config } from './config.ts';
+import type { Database } from './db/database.ts';
+import { migrate } from './db/migrate.ts';
+import { openPglite } from './db/pglite.ts';
+import { openPostgres } from './db/postgres.ts';
+import { createReader } from './db/reader.ts';
+import { Engine } from './engine/engine.ts';
+import { createApp } from './http/app.ts';
+import { createMetrics, unmeasured } from './http/metrics.ts';
+import { createRateLimiter } from './http/rate-limit.ts';
+import type { Reader } from './kernel/route.ts';
+import { resources, routes } from './resources/index.ts';
+import { startReaper } from './workers/reaper.ts';
+
+export interface Server {
+  readonly app: FastifyInstance;
+  readonly database: Database;
+  readonly engine: Engine;
+  readonly reader: Reader;
+  /** Starts to listen and returns the address under which callers reach it. */
+  listen(): Promise<string>;
+  /** Requests under way are answered, then the last batch is written, then the database is closed. */
+  close(): Promise<void>;
+}
+
+const drainMsMax = 10_000;
+const readinessMsMax = 2_000;
+
+/** Puts the parts together by plain arguments. Everything that runs, in a process or in a test, is made here. */
+export async function createServer(
+  config: Config,
+  onCrash: (error: Error) => void = () => undefined,
+): Promise<Server> {
+  const wallClock = Date.now;
+  // The logger belongs to Fastify, which is made last; until then there is nothing to log about.
+  let log: FastifyInstance['log'] | undefined;
+  const database =
+    config.databaseUrl === undefined
+      ? await openPglite({ dataDirectory: config.dataDirectory, onCrash })
+      : openPostgres(config.databaseUrl, (error) =>
+          log?.warn({ err: error }, 'a database connection was lost'),
+        );
+  try {
+    await migrate(database);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  let address = config.publicUrl ?? '';
+  const publicUrl = () => address;
+  const metrics = config.hasMetrics ? createMetrics() : undefined;
+  const reader = createReader(database);
+  const engine = new Engine(database, {
+    resources: new Map(resources.map((resource) => [resource.name, resource])),
+    docsUrl: () => `${address}/docs`,
+    metrics: metrics?.engine ?? unmeasured,
+    onBug: (error, requestId) => log?.error({ err: error, requestId }, 'a command failed'),
+  });
+  let isDraining = false;
+  const app = createApp({
+    engine,
+    reader,
+    routes: config.role === 'worker' ? [] : routes,
+    publicUrl,
+    rateLimiter: config.rateLimit === undefined ? undefined : createRateLimiter(config.rateLimit),
+    metrics,
+    readiness: () =>
+      isDraining
+        ? Promise.resolve({ ok: false, reason: 'The server is shutting down.' })
+        : databaseReadiness(database),
+    logLevel: config.logLevel,
+    wallClock,
+  });
+  log = app.log;
+  const stopReaper =
+    config.role === 'api'
+      ? () => undefined
+      : startReaper(engine, wallClock, (error) => log?.warn({ err: error }, 'reaping failed'));
+
+  return {
+    app,
+    database,
+    engine,
+    reader,
+    listen: async () => {
+      await app.listen({ port: config.port, host: config.host });
+      const { port } = app.server.address() as AddressInfo;
+      const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
+      const local = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+      address = config.publicUrl ?? local;
+      return local;
+    },
+    close: async () => {
+      isDraining = true;
+      stopReaper();
+      const cut = setTimeout(() => app.server.closeAllConnections(), drainMsMax);
+      await app.close();
+      clearTimeout(cut);
+      await engine.drain();
+      await database.close();
+    },
+  };
+}
+
+async function databaseReadiness(database: Database): Promise<{ ok: true } | { ok: false; reason: string }> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('late')), readinessMsMax);
+  });
+  try {
+    await Promise.race([database.query({ name: 'ready', text: 'select 1 as one' }, []), late]);
+    return { ok: true };
+  } catch {
+    return { ok: false, reason: 'The database cannot be reached.' };
+  } finally {
+    clearTimeout(timer);
+  }
+}

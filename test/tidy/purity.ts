@@ -1,0 +1,59 @@
+import { builtinModules } from 'node:module';
+import { type Import, importsOf } from './imports.ts';
+import { isTest, matches, type Rule, type Source, type Violation } from './source.ts';
+
+const impure: readonly (readonly [pattern: RegExp, what: string])[] = [
+  [/(?<![.\w$])async(?=\s*(?:function\b|\*|<|\(|[\w$]+\s*(?:=>|\()))/g, 'async'],
+  [/(?<![.\w$])await\b/g, 'await'],
+  [/(?<![.\w$])Promise\b/g, 'Promise'],
+  [/(?<![.\w$])Date\s*\.\s*now\b/g, 'Date.now'],
+  [/(?<![.\w$])Date\s*\(\s*\)|(?<![.\w$])new\s+Date\b(?!\s*\()/g, 'new Date() without an argument'],
+  [/(?<![.\w$])performance\s*\./g, 'performance'],
+  [/(?<![.\w$])Math\s*\.\s*random\b/g, 'Math.random'],
+  [/\b(?:randomUUID|randomBytes|randomInt|randomFill|randomFillSync|getRandomValues)\b/g, 'randomness'],
+  [/(?<![.\w$])(?:uuidv4|uuidv7|uuidv7obj)\s*\(/g, 'randomness'],
+  [/(?<![.\w$])process\s*\./g, 'process'],
+  [/(?<![.\w$])(?:setTimeout|setInterval|setImmediate|queueMicrotask)\b/g, 'timers'],
+  [/(?<![.\w$])fetch\s*\(/g, 'fetch'],
+  [/\bparseFloat\b/g, 'parseFloat'],
+  [/\.\s*toFixed\b/g, 'toFixed'],
+];
+
+/** The names of node:crypto that are plain functions of their arguments. */
+const pureCrypto = new Set(['createHash', 'hash', 'createHmac', 'timingSafeEqual']);
+
+/** The kernel, the ledger and every machine.ts compute from their arguments alone, and never with floating point. */
+export const purity: Rule = (tree) =>
+  tree
+    .filter(({ path }) => /^src\/(?:kernel|ledger)\/|^src\/resources\/[^/]+\/machine\.ts$/.test(path))
+    .filter(({ path }) => path.endsWith('.ts') && !isTest(path))
+    .flatMap((file) => [
+      ...impure.flatMap(([pattern, what]) =>
+        matches(file, pattern, 'purity', `${what} has no place in pure code`),
+      ),
+      ...importsOf(file).flatMap((one) => complaints(file, one)),
+    ]);
+
+function complaints(file: Source, one: Import): Violation[] {
+  const violation = { file: file.path, line: one.line, rule: 'purity' };
+  if (one.kind !== 'static')
+    return [{ ...violation, message: 'pure code imports at the top, and nothing at run time' }];
+  if (one.typeOnly || one.specifier === undefined || !isBuiltin(one.specifier)) return [];
+  if (!/^(?:node:)?crypto$/.test(one.specifier) || !file.path.startsWith('src/kernel/')) {
+    return [{ ...violation, message: `${one.specifier} has no place in pure code` }];
+  }
+  return importedNames(one.clause)
+    .filter((name) => !pureCrypto.has(name))
+    .map((name) => ({ ...violation, message: `of node:crypto only hashes are pure, not ${name}` }));
+}
+
+function isBuiltin(specifier: string): boolean {
+  return specifier.startsWith('node:') || builtinModules.includes(specifier);
+}
+
+/** `{ createHash, hash as digest }` -> createHash, hash; anything but a list in braces is named as it stands. */
+function importedNames(clause: string): string[] {
+  const list = /^\{([^}]*)\}$/.exec(clause)?.[1];
+  if (list === undefined) return [clause];
+  return list.split(',').flatMap((item) => /^\s*(?!type\s)([\w$]+)/.exec(item)?.[1] ?? []);
+}

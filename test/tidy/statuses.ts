@@ -1,0 +1,15 @@
+import { isTest, matches, type Rule } from './source.ts';
+
+/** HTTP status numbers are written in the error catalogue and in src/http; everyone else speaks in codes. */
+export const statuses: Rule = (tree) =>
+  tree
+    .filter(({ path }) => path.startsWith('src/') && path.endsWith('.ts') && !isTest(path))
+    .filter(({ path }) => path !== 'src/kernel/errors.ts' && !path.startsWith('src/http/'))
+    .flatMap((file) =>
+      matches(
+        file,
+        /\.\s*(?:code|status|writeHead)\s*\(\s*[1-5]\d\d\b|\bstatusCode\s*[:=]\s*[1-5]\d\d\b/g,
+        'statuses',
+        'an HTTP status is written in src/kernel/errors.ts or src/http only',
+      ),
+    );
