@@ -158,7 +158,7 @@ function derivedId(kind: IdKind, name: string): string {
 
 /** The first sixteen bytes of a hash, marked as a UUID of version 8: one whose bits are the maker's own. */
 function asUuid(hash: Uint8Array): Uint8Array {
-  const bytes = hash.slice(0, 16);
+  const bytes = Uint8Array.from(hash.subarray(0, 16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   return bytes;

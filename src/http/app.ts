@@ -1,6 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import type { Engine } from '../engine/engine.ts';
 import { newSuffix } from '../engine/ids.ts';
 import { errorBody } from '../kernel/envelope.ts';
@@ -42,7 +47,7 @@ export function createApp(settings: AppSettings): FastifyInstance {
       settings.logLevel === 'silent'
         ? false
         : { level: settings.logLevel, redact: ['req.headers.authorization'] },
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => formatId('request', newSuffix()),
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: requestMsMax,

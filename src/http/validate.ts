@@ -9,6 +9,7 @@ import { type Refusal, refuse } from '../kernel/errors.ts';
 const ajv = new Ajv({
   strict: true,
   strictTypes: false,
+  strictRequired: false,
   allErrors: false,
   coerceTypes: false,
   removeAdditional: false,
