@@ -156,8 +156,9 @@ function unprivilegedAccount(): Account {
 }
 
 function makeFolder(account: Account): string {
-  // Root's own temporary folder may be one that the other account cannot enter.
-  const folder = mkdtempSync(path.join('uid' in account ? '/tmp' : tmpdir(), 'sandbank-postgres-'));
+  // Root's own temporary folder may be one that the other account cannot enter; the system's is open to all.
+  const shared = path.join(path.sep, 'tmp');
+  const folder = mkdtempSync(path.join('uid' in account ? shared : tmpdir(), 'sandbank-postgres-'));
   if ('uid' in account) chownSync(folder, account.uid, account.gid);
   return folder;
 }
@@ -173,7 +174,7 @@ function usableBinaries(folder: string, account: Account): string {
     'native',
   );
 
-  // A clone below /root is closed to the other account, and so are the binaries in it: then they are copied (60 MB).
+  // A clone in root's home is closed to the other account, and so are the binaries in it: then they are copied (60 MB).
   const closed = spawnSync(path.join(native, 'bin', 'postgres'), ['--version'], account).status !== 0;
   if (!closed) return path.join(native, 'bin');
 

@@ -19,6 +19,8 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['src/http/', ['src/http/', 'src/kernel/', 'src/engine/', 'src/resources/']],
   ['src/workers/', ['src/workers/', 'src/kernel/', 'src/engine/', 'src/resources/*/store.ts']],
   ['src/config.ts', ['src/kernel/']],
+  ['src/seed.ts', ['src/kernel/', 'src/engine/', 'src/http/validate.ts', 'src/resources/']],
+  ['src/server.ts', ['src/']],
   ['src/main.ts', ['src/']],
   ['sdk/', ['sdk/']],
   ['cli/start.ts', ['cli/', 'sdk/', 'src/main.ts']],
