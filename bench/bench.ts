@@ -8,12 +8,15 @@ import pg from 'pg';
 import { type Postgres, startPostgres } from '../test/support/postgres.ts';
 import { CONTENDERS, type ContenderName, setStage } from './contenders.ts';
 import type { Measurement } from './measurement.ts';
+import { busyCores } from './neighbours.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
 import { judge, renderResults } from './report.ts';
 
 const RESULTS = fileURLToPath(new URL('RESULTS.md', import.meta.url));
 /** What any server would be given; all else, such as synchronous_commit, stays as PostgreSQL ships it. */
 const POSTGRES_SETTINGS = { shared_buffers: '256MB', max_wal_size: '2GB' };
+/** More than this beside the bench and a measurement is marked: an idle desktop stays well below. */
+const BUSY_CORES_MAX = 0.2;
 
 await main(process.argv.slice(2));
 
@@ -54,17 +57,22 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
   for (const database of ['sandbank_bench', 'sandbank_baseline'])
     await command(postgres, database, 'analyze');
 
+  const neighbours: number[] = [];
   const rounds: Partial<Record<ContenderName, Measurement>>[] = [];
   for (let number = 1; number <= options.rounds; number += 1) {
     const round: Partial<Record<ContenderName, Measurement>> = {};
     for (const { name, run } of contenders) {
       // No contender pays for the pages that the one before it left unwritten.
       await command(postgres, 'postgres', 'checkpoint');
+      const busy = await busyCores();
+      neighbours.push(busy);
       const measured = await run(options.seconds);
       round[name] = measured;
       const rate = Math.round(measured.ratePerSecond).toLocaleString('en-US');
+      const spoiled =
+        busy > BUSY_CORES_MAX ? ` (${busy.toFixed(1)} cores were busy with something else)` : '';
       say(
-        `round ${number} of ${options.rounds}: ${CONTENDERS[name]}: ${rate}/s, p99 ${measured.p99Ms.toFixed(1)} ms`,
+        `round ${number} of ${options.rounds}: ${CONTENDERS[name]}: ${rate}/s, p99 ${measured.p99Ms.toFixed(1)} ms${spoiled}`,
       );
     }
     rounds.push(round);
@@ -74,7 +82,7 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
   const postgresVersion = await command(postgres, 'postgres', 'show server_version');
   writeFileSync(
     RESULTS,
-    renderResults(rounds, verdict, { options, postgresVersion, baselineDriver, remarks }),
+    renderResults(rounds, verdict, { options, postgresVersion, baselineDriver, remarks, neighbours }),
   );
   process.stdout.write(`${verdict.table}\n`);
   for (const line of verdict.missed) process.stdout.write(`MISSED  ${line}\n`);

@@ -11,6 +11,8 @@ export interface Surroundings {
   readonly postgresVersion: string;
   readonly baselineDriver: string;
   readonly remarks: readonly string[];
+  /** Cores that were busy with something else before each measurement. */
+  readonly neighbours: readonly number[];
 }
 
 interface Bar {
@@ -68,6 +70,7 @@ export function renderResults(
     `${processors.length} × ${processors[0]?.model.trim() ?? 'unknown processor'}, Node ${process.version}, PostgreSQL ${around.postgresVersion}.`,
     `Baseline driver: ${around.baselineDriver}.`,
     ...around.remarks,
+    `Cores busy with other work just before a measurement: ${median(around.neighbours).toFixed(2)} in the median, ${Math.max(...around.neighbours).toFixed(2)} at most.`,
     'The machine is shared: only the ratios mean something, and only within one run.',
   ];
   const missed =

@@ -12,19 +12,17 @@ import { openPool } from './pool.ts';
 export interface PgliteOptions {
   /** Undefined keeps everything in memory. */
   readonly dataDirectory: string | undefined;
-  /** A packed, migrated data directory to begin with; ignored when there is none or when data exists already. */
-  readonly template?: string;
   /** The thread ended although nobody asked it to: nothing can be served any more. */
   readonly onCrash: (error: Error) => void;
 }
 
-/** Made by the build, next to the compiled code; from the sources it is the build's as well, if there was one. */
-export const builtTemplate = fileURLToPath(
-  new URL(
-    import.meta.url.endsWith('.ts') ? '../../dist/template.tar.gz' : '../template.tar.gz',
-    import.meta.url,
-  ),
-);
+/**
+ * What the build made. Node runs a worker thread only from JavaScript, so the tests, which run from the sources, take the
+ * built worker too.
+ */
+const built = new URL(import.meta.url.endsWith('.ts') ? '../../dist/' : '../', import.meta.url);
+const workerFile = new URL('db/pglite-worker.js', built);
+const builtTemplate = fileURLToPath(new URL('template.tar.gz', built));
 
 export async function openPglite(options: PgliteOptions): Promise<Database> {
   const { dataDirectory } = options;
@@ -34,7 +32,7 @@ export async function openPglite(options: PgliteOptions): Promise<Database> {
     lock = await lockDataDirectory(dataDirectory);
   }
   try {
-    const worker = await startWorker(dataDirectory, options.template ?? builtTemplate);
+    const worker = await startWorker(dataDirectory);
     let isClosing = false;
     worker.on('error', (error) => options.onCrash(error));
     worker.on('exit', (code) => {
@@ -62,17 +60,17 @@ export async function openPglite(options: PgliteOptions): Promise<Database> {
   }
 }
 
-async function startWorker(dataDirectory: string | undefined, template: string): Promise<Worker> {
+async function startWorker(dataDirectory: string | undefined): Promise<Worker> {
   const files = dataDirectory === undefined ? undefined : join(dataDirectory, 'db');
   const isNew = files === undefined || !existsSync(join(files, 'PG_VERSION'));
-  const isSource = import.meta.url.endsWith('.ts');
-  const worker = new Worker(
-    new URL(isSource ? './pglite-worker.ts' : './pglite-worker.js', import.meta.url),
-    {
-      workerData: { dataDirectory: files, template: isNew && existsSync(template) ? template : undefined },
-      ...(isSource ? { execArgv: ['--import', 'tsx'] } : {}),
+  const worker = new Worker(workerFile, {
+    workerData: {
+      dataDirectory: files,
+      template: isNew && existsSync(builtTemplate) ? builtTemplate : undefined,
     },
-  );
+    // Not the flags of the process: some of them (an input type, a debugger's port) are for its own entry alone.
+    execArgv: [],
+  });
   const first = await answerOf(worker);
   if (first.kind === 'ready') return worker;
   await worker.terminate();

@@ -37,6 +37,9 @@ export interface Postgres {
   /** `immediate` is the crash: connections break, and the next start recovers from the log. */
   stopServer(mode?: 'fast' | 'immediate'): Promise<void>;
   startServer(): Promise<void>;
+  /** SIGSTOP to every process of the server: it keeps its connections and says nothing more. */
+  freeze(): void;
+  thaw(): void;
   stop(): Promise<void>;
   /** The end of what the server wrote to its log. */
   logs(): string;
@@ -87,8 +90,17 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     if ('unref' in child.stderr && typeof child.stderr.unref === 'function') child.stderr.unref();
   };
 
+  const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => {
+    const pid = server?.pid;
+    if (pid === undefined || server?.exitCode !== null) return;
+    // The postmaster first: a stopped one starts no more children behind our back.
+    for (const target of [pid, ...childrenOf(pid)]) signalIfAlive(target, name);
+  };
+
   const stopServer = async (mode: 'fast' | 'immediate' = 'fast'): Promise<void> => {
     const child = server;
+    // A frozen process would leave the order to stop unread for ever.
+    signal('SIGCONT');
     server = undefined;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
@@ -117,6 +129,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       createDatabase: (name) => createDatabase(url, name),
       stopServer,
       startServer: () => launch(port),
+      freeze: () => signal('SIGSTOP'),
+      thaw: () => signal('SIGCONT'),
       stop,
       logs: () => logs,
     };
@@ -222,6 +236,22 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
+function childrenOf(pid: number): number[] {
+  const processes = execFileSync('ps', ['-A', '-o', 'pid=', '-o', 'ppid='], { encoding: 'utf8' }).trim();
+  return processes
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .flatMap(([child, parent]) => (parent === pid && child !== undefined ? [child] : []));
+}
+
+function signalIfAlive(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
 function run(command: string, args: readonly string[], account: Account): void {
   try {
     execFileSync(command, args, { ...account, stdio: ['ignore', 'ignore', 'pipe'], windowsHide: true });
@@ -238,6 +268,10 @@ function run(command: string, args: readonly string[], account: Account): void {
 const WATCHER = `
 const [folder, pgCtl, data, account] = process.argv.slice(1);
 process.stdin.resume().on('close', () => {
+  // A frozen server would not hear that it shall stop. Its children are killed by it when they do not answer.
+  try {
+    process.kill(Number(require('node:fs').readFileSync(data + '/postmaster.pid', 'utf8').split('\\n')[0]), 'SIGCONT');
+  } catch {}
   require('node:child_process').spawnSync(pgCtl, ['stop', '-D', data, '-m', 'immediate'], JSON.parse(account));
   require('node:fs').rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });`;

@@ -2,9 +2,10 @@
  * The real server as a child process, from the built `dist/main.js`: for what only a process can show, such as signals,
  * `kill -9`, the lock on the data folder, several nodes on one database, and the bench.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const START_TIMEOUT_MS = 60_000;
@@ -47,21 +48,7 @@ export interface ServerProcess {
 }
 
 export async function startServer(options: ServerOptions = {}): Promise<ServerProcess> {
-  if (!existsSync(MAIN)) throw new Error('dist/main.js is missing: run `npm run build` first.');
-  const child = spawn(
-    process.execPath,
-    [
-      ...(options.nodeArgs ?? []),
-      '--input-type=module',
-      '-e',
-      RUNNER,
-      '--',
-      pathToFileURL(MAIN).href,
-      ...flags(options),
-    ],
-    { cwd: ROOT, env: environment(options), stdio: ['pipe', 'pipe', 'pipe'] },
-  );
-
+  const child = spawnServer(options);
   let logs = '';
   const ended = new Promise<number>((resolve) => {
     child.once('error', () => resolve(1));
@@ -110,6 +97,46 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
       await exit;
     },
   };
+}
+
+export interface Ending {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the server until it ends by itself: for starts that are refused, and for flags that only print something. */
+export async function runToEnd(options: ServerOptions = {}): Promise<Ending> {
+  const child = spawnServer(options);
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+    });
+  }
+  const end = await Promise.race([once(child, 'close'), timeout(START_TIMEOUT_MS)]);
+  if (end !== undefined) return { code: Number(end[0] ?? 1), ...output };
+  child.kill('SIGKILL');
+  throw new Error(
+    `The server was still running after ${START_TIMEOUT_MS} ms:\n${output.stdout}${output.stderr}`,
+  );
+}
+
+function spawnServer(options: ServerOptions): ChildProcessByStdio<Writable, Readable, Readable> {
+  if (!existsSync(MAIN)) throw new Error('dist/main.js is missing: run `npm run build` first.');
+  return spawn(
+    process.execPath,
+    [
+      ...(options.nodeArgs ?? []),
+      '--input-type=module',
+      '-e',
+      RUNNER,
+      '--',
+      pathToFileURL(MAIN).href,
+      ...flags(options),
+    ],
+    { cwd: ROOT, env: environment(options), stdio: ['pipe', 'pipe', 'pipe'] },
+  );
 }
 
 function flags(options: ServerOptions): string[] {

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { errorBody, resourceBody, withRequestId } from './envelope.ts';
+import { refuse } from './errors.ts';
+
+describe('bodies', () => {
+  it('carry the request id behind the marker, even when user data looks like the marker', () => {
+    const resource = {
+      object: 'payment',
+      sandbox: true,
+      status: 'pending',
+      description: '"sandbox":true',
+    } as const;
+    expect(JSON.parse(resourceBody(resource, 'req_1'))).toEqual({ ...resource, requestId: 'req_1' });
+    expect(
+      withRequestId(JSON.stringify(resource), 'req_1').startsWith(
+        '{"object":"payment","sandbox":true,"requestId":"req_1","status"',
+      ),
+    ).toBe(true);
+  });
+
+  it('of errors say what, how to mend it, and where to read on', () => {
+    expect(JSON.parse(errorBody(refuse('rate_limited'), 'req_1', 'http://x/docs'))).toEqual({
+      object: 'error',
+      sandbox: true,
+      requestId: 'req_1',
+      status: 'error',
+      error: {
+        code: 'rate_limited',
+        message: expect.stringContaining('Retry-After'),
+        retryable: true,
+        docUrl: 'http://x/docs/errors#rate_limited',
+      },
+    });
+  });
+});

@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { encodeSuffix, formatId, idPrefixes, isId } from './ids.ts';
+
+const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
+
+describe('ids', () => {
+  it('encode the examples of the TypeID specification', () => {
+    const uuid = (hex: string) => Uint8Array.from(Buffer.from(hex.replaceAll('-', ''), 'hex'));
+    expect(encodeSuffix(uuid('00000000-0000-0000-0000-000000000000'))).toBe('00000000000000000000000000');
+    expect(encodeSuffix(uuid('0110c853-1d09-52d8-d73e-1194e95b5f19'))).toBe('0123456789abcdefghjkmnpqrs');
+    expect(encodeSuffix(uuid('01890a5d-ac96-774b-bcce-b302099a8057'))).toBe('01h455vb4pex5vsknk084sn02q');
+    expect(encodeSuffix(uuid('ffffffff-ffff-ffff-ffff-ffffffffffff'))).toBe('7zzzzzzzzzzzzzzzzzzzzzzzzz');
+  });
+
+  it('sort as their bytes do', () => {
+    fc.assert(
+      fc.property(bytes, bytes, (a, b) => {
+        const [textA, textB] = [encodeSuffix(a), encodeSuffix(b)];
+        expect(textA < textB ? -1 : textA > textB ? 1 : 0).toBe(Math.sign(Buffer.compare(a, b)));
+      }),
+    );
+  });
+
+  it('know their own kind and no other', () => {
+    fc.assert(
+      fc.property(bytes, (value) => {
+        const id = formatId('payment', encodeSuffix(value));
+        expect(isId('payment', id)).toBe(true);
+        expect(isId('customer', id)).toBe(false);
+      }),
+    );
+  });
+
+  it.each([
+    '',
+    'pay_',
+    'pay_01h455vb4pex5vsknk084sn02',
+    'pay_81h455vb4pex5vsknk084sn02q',
+    'pay_01h455vb4pex5vsknk084sn02u',
+    'PAY_01h455vb4pex5vsknk084sn02q',
+    'pay-01h455vb4pex5vsknk084sn02q',
+    'pay_01h455vb4pex5vsknk084sn02q\n',
+  ])('refuse %j', (text) => expect(isId('payment', text)).toBe(false));
+
+  it('have prefixes that name one kind each', () => {
+    const prefixes = Object.values(idPrefixes);
+    expect(new Set(prefixes).size).toBe(prefixes.length);
+  });
+});

@@ -1,0 +1,61 @@
+import type { ErrorCode } from '../../src/kernel/errors.ts';
+
+/**
+ * Which error codes each test file provokes. The files run in processes of their own, so each compares what its client
+ * saw with its list, and coverage.test.ts compares the lists together with the catalogue.
+ */
+export const provokedBy = {
+  payments: [
+    'api_key_missing',
+    'customer_archived',
+    'customer_not_found',
+    'idempotency_in_progress',
+    'idempotency_key_invalid',
+    'idempotency_key_missing',
+    'idempotency_key_reused',
+    'internal_error',
+    'invalid_cursor',
+    'invalid_request',
+    'malformed_json',
+    'method_not_allowed',
+    'payload_too_large',
+    'rate_limited',
+    'resource_not_found',
+    'route_not_found',
+    'scope_missing',
+    'service_unavailable',
+    'unsupported_api_version',
+    'unsupported_currency',
+    'unsupported_media_type',
+  ],
+  customers: [
+    'api_key_missing',
+    'customer_identity_missing',
+    'idempotency_key_reused',
+    'invalid_cursor',
+    'invalid_request',
+    'invalid_state_transition',
+    'malformed_json',
+    'method_not_allowed',
+    'organization_mismatch',
+    'payload_too_large',
+    'resource_not_found',
+    'scope_missing',
+    'unsupported_media_type',
+  ],
+  status: [
+    'api_key_expired',
+    'api_key_invalid',
+    'api_key_missing',
+    'api_key_revoked',
+    'internal_error',
+    'invalid_request',
+    'ip_not_allowed',
+    'method_not_allowed',
+    'organization_mismatch',
+    'rate_limited',
+    'route_not_found',
+    'service_unavailable',
+    'unsupported_api_version',
+  ],
+} as const satisfies Record<string, readonly ErrorCode[]>;

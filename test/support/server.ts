@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify';
+import { inject } from 'vitest';
+import type { Config } from '../../src/config.ts';
+import type { Database } from '../../src/db/database.ts';
+import { Engine, type EngineSettings } from '../../src/engine/engine.ts';
+import { type AppSettings, createApp } from '../../src/http/app.ts';
+import { unmeasured } from '../../src/http/metrics.ts';
+import { resources, routes } from '../../src/resources/index.ts';
+import { createServer, type Server } from '../../src/server.ts';
+import { createDatabase } from './postgres.ts';
+
+/** Every API test runs on both: `describe.each(databaseKinds)`. */
+export const databaseKinds = ['pglite', 'postgres'] as const;
+export type DatabaseKind = (typeof databaseKinds)[number];
+
+/** The server as it is put together for users: embedded in memory, or on a fresh database of the run's PostgreSQL. */
+export async function openServer(kind: DatabaseKind, overrides: Partial<Config> = {}): Promise<Server> {
+  return createServer({
+    port: 0,
+    host: '127.0.0.1',
+    dataDirectory: undefined,
+    databaseUrl: kind === 'postgres' ? await createDatabase(inject('postgresUrl')) : undefined,
+    seedFile: undefined,
+    role: 'all',
+    rateLimit: undefined,
+    logLevel: 'silent',
+    hasMetrics: false,
+    publicUrl: undefined,
+    secret: undefined,
+    ...overrides,
+  });
+}
+
+/** A second engine on the same database, as a second node would have; all parts are the real ones. */
+export function openEngine(database: Database, overrides: Partial<EngineSettings> = {}): Engine {
+  return new Engine(database, {
+    resources: new Map(resources.map((resource) => [resource.name, resource])),
+    docsUrl: () => '/docs',
+    metrics: unmeasured,
+    onBug: () => undefined,
+    ...overrides,
+  });
+}
+
+/** The HTTP side once more over the same server, with a clock, an engine or routes of the test's own. */
+export function openApp(server: Server, overrides: Partial<AppSettings> = {}): FastifyInstance {
+  return createApp({
+    engine: server.engine,
+    reader: server.reader,
+    routes,
+    publicUrl: () => '',
+    rateLimiter: undefined,
+    metrics: undefined,
+    readiness: () => Promise.resolve({ ok: true }),
+    logLevel: 'silent',
+    wallClock: Date.now,
+    ...overrides,
+  });
+}

@@ -1,0 +1,54 @@
+/** What the database itself says: the rows that belong to each payment, read past the API. */
+import pg from 'pg';
+import { expectSame } from './load.ts';
+
+/** The built one, as the server itself uses it: its thread then runs without a compiler. */
+const BUILT_PGLITE = new URL('../../dist/db/pglite.js', import.meta.url).href;
+
+export type Query = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+
+export async function queryPostgres<Result>(
+  databaseUrl: string,
+  work: (query: Query) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    return await work(async (sql) => (await client.query(sql)).rows);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The embedded database has one process, so the server must have stopped. */
+export async function queryEmbedded<Result>(
+  dataDirectory: string,
+  work: (query: Query) => Promise<Result>,
+): Promise<Result> {
+  const { openPglite } = (await import(BUILT_PGLITE)) as typeof import('../../src/db/pglite.ts');
+  const database = await openPglite({
+    dataDirectory,
+    onCrash: (error) => {
+      throw error;
+    },
+  });
+  try {
+    return await work((text) => database.query({ name: '', text }, []));
+  } finally {
+    await database.close();
+  }
+}
+
+const belongings = {
+  history: `select resource_id as id from state_history where resource = 'payment'`,
+  events: `select resource_id as id from events where resource = 'payment' and type = 'payment.created'`,
+  audit: `select resource_id as id from audit where resource = 'payment' and outcome = 'accepted'`,
+  answers: `select body::json ->> 'id' as id from idempotency where status = 201`,
+};
+
+/** Each of these payments, and no other, has one history row, one event, one audit row and one kept answer. */
+export async function expectWhole(query: Query, ids: readonly string[]): Promise<void> {
+  const found = async (sql: string): Promise<string[]> => (await query(sql)).map(({ id }) => String(id));
+  expectSame(await found('select id from payments'), ids);
+  for (const sql of Object.values(belongings)) expectSame(await found(sql), ids);
+}
