@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rename, rm } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { assert } from '../kernel/assert.ts';
@@ -11,7 +12,7 @@ import type { WorkerAnswer, WorkerRequest } from './pglite-stream.ts';
 interface WorkerData {
   /** Undefined keeps everything in memory. */
   readonly dataDirectory: string | undefined;
-  /** A data directory, packed and migrated at build time: opening it takes a second, making one takes four. */
+  /** A data directory, packed and migrated at build time: unpacking it takes a second, making one takes four. */
   readonly template: string | undefined;
 }
 
@@ -36,11 +37,19 @@ if (database) {
 }
 
 async function open(): Promise<PGlite> {
-  const packed = template === undefined ? undefined : new Blob([await readFile(template)]);
-  return PGlite.create({
-    ...(dataDirectory === undefined ? {} : { dataDir: dataDirectory }),
-    ...(packed === undefined ? {} : { loadDataDir: packed }),
-  });
+  const load = template === undefined ? {} : { loadDataDir: new Blob([await readFile(template)]) };
+  if (dataDirectory === undefined) return PGlite.create(load);
+  if (!existsSync(dataDirectory)) await make(dataDirectory, load);
+  return PGlite.create({ dataDir: dataDirectory });
+}
+
+/** Made elsewhere and moved into place, so that a process killed half way leaves no half database behind. */
+async function make(directory: string, load: { loadDataDir?: Blob }): Promise<void> {
+  const unfinished = `${directory}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  const made = await PGlite.create({ dataDir: unfinished, ...load });
+  await made.close();
+  await rename(unfinished, directory);
 }
 
 async function serve(pglite: PGlite, request: WorkerRequest): Promise<void> {

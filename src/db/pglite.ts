@@ -62,12 +62,8 @@ export async function openPglite(options: PgliteOptions): Promise<Database> {
 
 async function startWorker(dataDirectory: string | undefined): Promise<Worker> {
   const files = dataDirectory === undefined ? undefined : join(dataDirectory, 'db');
-  const isNew = files === undefined || !existsSync(join(files, 'PG_VERSION'));
   const worker = new Worker(workerFile, {
-    workerData: {
-      dataDirectory: files,
-      template: isNew && existsSync(builtTemplate) ? builtTemplate : undefined,
-    },
+    workerData: { dataDirectory: files, template: existsSync(builtTemplate) ? builtTemplate : undefined },
     // Not the flags of the process: some of them (an input type, a debugger's port) are for its own entry alone.
     execArgv: [],
   });
