@@ -5,7 +5,7 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { type Postgres, startPostgres } from '../test/support/postgres.ts';
+import { startPostgres } from '../test/support/postgres.ts';
 import { CONTENDERS, type ContenderName, setStage } from './contenders.ts';
 import type { Measurement } from './measurement.ts';
 import { busyCores } from './neighbours.ts';
@@ -47,15 +47,20 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
   say('starting PostgreSQL, fsync on');
   const postgres = await startPostgres({ fsync: true, settings: POSTGRES_SETTINGS });
   cleanups.push(() => postgres.stop());
-  const { contenders, baselineDriver, remarks } = await setStage(options, postgres, folder, cleanups, say);
+  const { contenders, baselineDriver, databases, remarks } = await setStage(
+    options,
+    postgres,
+    folder,
+    cleanups,
+    say,
+  );
 
   for (const contender of contenders) {
     say(`warm-up: ${CONTENDERS[contender.name]}`);
     await contender.run(options.warmupSeconds);
   }
   // Statements planned on tables that were empty a second ago would be slow for the server and the baseline alike.
-  for (const database of ['sandbank_bench', 'sandbank_baseline'])
-    await command(postgres, database, 'analyze');
+  for (const database of databases) await command(database, 'analyze');
 
   const neighbours: number[] = [];
   const rounds: Partial<Record<ContenderName, Measurement>>[] = [];
@@ -63,7 +68,7 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
     const round: Partial<Record<ContenderName, Measurement>> = {};
     for (const { name, run } of contenders) {
       // No contender pays for the pages that the one before it left unwritten.
-      await command(postgres, 'postgres', 'checkpoint');
+      await command(postgres.url, 'checkpoint');
       const busy = await busyCores();
       neighbours.push(busy);
       const measured = await run(options.seconds);
@@ -79,7 +84,7 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
   }
 
   const verdict = judge(rounds);
-  const postgresVersion = await command(postgres, 'postgres', 'show server_version');
+  const postgresVersion = await command(postgres.url, 'show server_version');
   writeFileSync(
     RESULTS,
     renderResults(rounds, verdict, { options, postgresVersion, baselineDriver, remarks, neighbours }),
@@ -89,10 +94,8 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
   say('every round is in bench/RESULTS.md');
 }
 
-async function command(postgres: Postgres, database: string, sql: string): Promise<string> {
-  const url = new URL(postgres.url);
-  url.pathname = `/${database}`;
-  const client = new pg.Client({ connectionString: url.href });
+async function command(databaseUrl: string, sql: string): Promise<string> {
+  const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     const { rows } = await client.query<Record<string, unknown>>(sql);

@@ -40,6 +40,8 @@ export interface Contender {
 export interface Stage {
   readonly contenders: readonly Contender[];
   readonly baselineDriver: string;
+  /** Addresses of the databases that contenders write to. */
+  readonly databases: readonly string[];
   readonly remarks: readonly string[];
 }
 
@@ -66,9 +68,11 @@ export async function setStage(
   const load = (url: string, seconds: number) => ({ url, warmupMs, measureMs: seconds * 1000 });
   const contenders: Contender[] = [];
   const remarks: string[] = [];
+  const databases: string[] = [];
 
   say('starting Sandbank on PostgreSQL');
   const database = await postgres.createDatabase('sandbank_bench');
+  databases.push(database);
   const url = await start({ databaseUrl: database }, options.profile);
   const ids = await createPayments(url, options.reads ? PAYMENTS_READ : 1);
   const answer = path.join(folder, 'answer.json');
@@ -79,6 +83,7 @@ export async function setStage(
   if (options.creates) {
     say('deriving the baseline from two creates');
     const baseline = await prepareBaseline(postgres, start);
+    databases.push(baseline.url);
     remarks.push(...baseline.remarks);
     const pgbench = findPgbench();
     baselineDriver =
@@ -120,7 +125,7 @@ export async function setStage(
       });
     contenders.push({ name: 'read', run: reads(url) }, { name: 'bareGet', run: reads(bare) });
   }
-  return { contenders, baselineDriver, remarks };
+  return { contenders, baselineDriver, databases, remarks };
 }
 
 /** A database of its own, migrated and seeded by the server itself, which then leaves it to the baseline alone. */

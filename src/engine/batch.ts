@@ -35,20 +35,28 @@ export class PersistBusy extends Error {
   override readonly name = 'PersistBusy';
 }
 
+/** How a batch treats the answers kept for its keys: it looks them up, or trusts that there are none. */
+export type Priors = 'look-up' | 'trust-none';
+
 /**
  * One batch, from loading to the commit: load -> decide -> persist -> answer. It is one transaction: with locks an
  * explicit one, without any the single writing statement, which is its own.
+ *
+ * With `trust-none` the look-up is left out when nothing else has to be read either. That is safe, because the primary
+ * key of the kept answers refuses a key that was used before, and the batch then fails as a whole with a conflict.
+ * Undefined means that the trust does not carry: a command keeps no answer, so nothing would notice its key.
  */
 export async function runBatch(
   database: Database,
   submissions: readonly Submission[],
   settings: BatchSettings,
-): Promise<readonly Answer[]> {
+  priors: Priors,
+): Promise<readonly Answer[] | undefined> {
   const rows = new WorkingSet(settings.resources);
   for (const submission of submissions) rows.declare(submission);
   const batch = new Batch(submissions, rows, settings);
-  if (rows.isEmpty) return batch.run(database);
-  return database.transaction((connection) => batch.run(connection));
+  if (!rows.isEmpty) return database.transaction((connection) => batch.run(connection));
+  return priors === 'look-up' ? batch.run(database) : batch.runTrusting(database);
 }
 
 class Batch {
@@ -69,7 +77,20 @@ class Batch {
 
   async run(connection: Connection): Promise<readonly Answer[]> {
     await Promise.all([this.#loadPriors(connection), this.#rows.load(connection)]);
-    const answers = this.#submissions.map((submission) => this.#decide(submission));
+    return this.#finish(connection, this.#decideAll());
+  }
+
+  async runTrusting(connection: Connection): Promise<readonly Answer[] | undefined> {
+    const answers = this.#decideAll();
+    const claims = this.#submissions.filter(({ idempotency }) => idempotency !== null);
+    return this.#kept.length < claims.length ? undefined : this.#finish(connection, answers);
+  }
+
+  #decideAll(): readonly Answer[] {
+    return this.#submissions.map((submission) => this.#decide(submission));
+  }
+
+  async #finish(connection: Connection, answers: readonly Answer[]): Promise<readonly Answer[]> {
     const writes = this.#writes();
     if (writes.length > 0) await this.#persist(connection, writes);
     return answers;

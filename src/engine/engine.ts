@@ -4,8 +4,9 @@ import { errorBody } from '../kernel/envelope.ts';
 import { type Refusal, refuse, statusOf } from '../kernel/errors.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Instant } from '../kernel/table.ts';
-import { type BatchSettings, PersistBusy, runBatch } from './batch.ts';
+import { type BatchSettings, PersistBusy, type Priors, runBatch } from './batch.ts';
 import { reapAnswers } from './derived.ts';
+import { RecentKeys } from './recent-keys.ts';
 import { type Answer, claimScope, refusedCommand, type Submission } from './submission.ts';
 
 export interface EngineMetrics {
@@ -33,6 +34,8 @@ const batchMaxDefault = 256;
 const singleAttemptsMax = 4;
 const reapMax = 1_000;
 const retryAfterSeconds = 1;
+// After a key that was known elsewhere, more of them are likely: a client is retrying, or replaying its log.
+const distrustMs = 1_000;
 
 /**
  * The only writer. Commands queue; a batch leaves at once when a lane is free, else it takes along all that waits.
@@ -49,6 +52,8 @@ export class Engine {
   readonly #queueMax: number;
   readonly #batchMax: number;
   readonly #claimed = new Set<string>();
+  readonly #recentKeys = new RecentKeys();
+  #trustFrom = 0;
   #queue: Queued[] = [];
   #lanesBusy = 0;
   #isScheduled = false;
@@ -147,14 +152,18 @@ export class Engine {
   }
 
   async #attempt(submissions: readonly Submission[]): Promise<readonly Answer[]> {
-    for (const round of ['first', 'second']) {
+    const rounds: readonly Priors[] = this.#isTrusting(submissions)
+      ? ['trust-none', 'look-up', 'look-up']
+      : ['look-up', 'look-up'];
+    for (const priors of rounds) {
       try {
-        return await runBatch(this.#database, submissions, this.#settings);
+        const answers = await runBatch(this.#database, submissions, this.#settings, priors);
+        if (answers) return answers;
       } catch (error) {
         if (isUnavailable(error)) return submissions.map((submission) => this.#unavailable(submission));
         this.#settings.metrics.retry(reasonOf(error));
         if (!isConflict(error)) break;
-        if (round === 'second') break;
+        if (priors === 'trust-none') this.#trustFrom = performance.now() + distrustMs;
       }
     }
     const answers: Answer[] = [];
@@ -162,10 +171,25 @@ export class Engine {
     return answers;
   }
 
+  /**
+   * Nearly every key is new, and looking it up costs as much as a fifth of the write. So it is left out for keys that
+   * this node has not met lately; one that another node met, or this one before it was started, costs a second round.
+   */
+  #isTrusting(submissions: readonly Submission[]): boolean {
+    let isTrusting = performance.now() >= this.#trustFrom;
+    for (const submission of submissions) {
+      const scope = claimScope(submission);
+      if (scope === null) continue;
+      if (this.#recentKeys.has(scope)) isTrusting = false;
+      else this.#recentKeys.add(scope);
+    }
+    return isTrusting;
+  }
+
   async #single(submission: Submission): Promise<Answer> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const [answer] = await runBatch(this.#database, [submission], this.#settings);
+        const [answer] = (await runBatch(this.#database, [submission], this.#settings, 'look-up')) ?? [];
         assert(answer, 'a batch of one has one answer');
         return answer;
       } catch (error) {
@@ -185,8 +209,10 @@ export class Engine {
     const refusal = refuse('idempotency_in_progress', { param: 'Idempotency-Key', retryAfterSeconds });
     const kind = refusedCommand(submission.kind.name, refusal);
     const audited: Submission = { ...submission, kind, input: undefined, idempotency: null };
-    const [answer] = await runBatch(this.#database, [audited], this.#settings).catch(() => []);
-    return answer ?? this.#unavailable(submission);
+    const answers = await runBatch(this.#database, [audited], this.#settings, 'look-up').catch(
+      () => undefined,
+    );
+    return answers?.[0] ?? this.#unavailable(submission);
   }
 
   #unavailable(submission: Submission): Answer {

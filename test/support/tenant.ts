@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { type Scope, scopes as allScopes } from '../../src/kernel/scopes.ts';
+import { scopes as allScopes, type Scope } from '../../src/kernel/scopes.ts';
 import { findKeyOwner, type KeyOwner } from '../../src/resources/api-keys/store.ts';
 import { applySeed } from '../../src/seed.ts';
 import type { Server } from '../../src/server.ts';

@@ -1,0 +1,16 @@
+import { mkdtempSync, writeFileSync, readFileSync } from 'node:fs';
+import { startPostgres } from '../test/support/postgres.ts';
+import { startServer } from '../test/support/processes.ts';
+import { API_KEY, SEED } from './api.ts';
+import { runLoad } from './load.ts';
+import { createRequests } from './requests.ts';
+const d = mkdtempSync('/tmp/sandbank-idle-'); writeFileSync(d + '/s.json', JSON.stringify(SEED));
+const p = await startPostgres({ fsync: true });
+const a = await startServer({ databaseUrl: await p.createDatabase('x'), seed: d + '/s.json' });
+const b = await startServer({ dataDir: d + '/data', seed: d + '/s.json' });
+const cpu = (pid: number) => { const f = readFileSync(`/proc/${pid}/stat`, 'utf8').split(' '); return (Number(f[13]) + Number(f[14])) / 100; };
+const idle = async (l: string) => { const x = [cpu(a.pid), cpu(b.pid)]; await new Promise(r => setTimeout(r, 5000)); console.log(l, 'cores', (cpu(a.pid) - x[0]!) / 5, (cpu(b.pid) - x[1]!) / 5); };
+await idle('fresh');
+for (const s of [a, b]) await runLoad({ url: s.url, warmupMs: 500, measureMs: 2000, expectedStatus: 201, requestsFor: k => createRequests(API_KEY, k) });
+await idle('after load'); await idle('later');
+await a.stop(); await b.stop(); await p.stop();

@@ -1,0 +1,22 @@
+const keysInGenerationMax = 20_000;
+
+/**
+ * The idempotency keys that this node met lately, in two generations: when the younger is full it becomes the older, and
+ * the older is forgotten. Nothing depends on its being complete, only speed does.
+ */
+export class RecentKeys {
+  #younger = new Set<string>();
+  #older = new Set<string>();
+
+  has(scope: string): boolean {
+    return this.#younger.has(scope) || this.#older.has(scope);
+  }
+
+  add(scope: string): void {
+    if (this.#younger.size >= keysInGenerationMax) {
+      this.#older = this.#younger;
+      this.#younger = new Set();
+    }
+    this.#younger.add(scope);
+  }
+}
