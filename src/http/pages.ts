@@ -10,7 +10,7 @@ const style = `
 main{max-width:60rem;margin:0 auto;padding:2rem 1.25rem 4rem}h1{font-size:1.7rem;margin:.2rem 0 .6rem}h2{font-size:1.15rem;margin:2.2rem 0 .6rem}
 p{max-width:44rem}a{color:var(--accent)}nav a{margin-right:1rem}code,pre{font:13.5px/1.5 ui-monospace,monospace}
 code{background:var(--soft);padding:.1rem .3rem;border-radius:4px;overflow-wrap:anywhere}pre{background:var(--soft);border:1px solid var(--line);border-radius:8px;padding:.9rem 1rem;overflow-x:auto}pre code{background:none;padding:0}
-.wide{overflow-x:auto}table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.5rem .8rem .5rem 0;border-bottom:1px solid var(--line)}th{color:var(--quiet);font-weight:600;font-size:.85rem}
+.wide{overflow-x:auto}table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.5rem .8rem .5rem 0;border-bottom:1px solid var(--line)}td code{white-space:nowrap}th{color:var(--quiet);font-weight:600;font-size:.85rem}
 article{border-top:1px solid var(--line);padding:.9rem 0}article h3{margin:0;font-size:1rem}article p{margin:.3rem 0 0}.status{color:var(--quiet);font-weight:400}
 article:target{background:var(--soft);outline:.6rem solid var(--soft)}`;
 
@@ -38,7 +38,7 @@ export function docsPage(routes: readonly Route[], serverUrl: string): string {
     `<h1>Sandbank API</h1><p>A payment sandbox. No real money moves. Version <code>${apiVersion}</code>; the whole contract is in <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1), which any client generator reads.</p>
 <h2>A first payment</h2><pre><code>curl ${escapeHtml(serverUrl)}/_api/developer_api_payments \\
   -H "Authorization: Bearer $SANDBANK_KEY" \\
-  -H "Idempotency-Key: $(uuidgen)" \\
+  -H "Idempotency-Key: order-1" \\
   -H "Content-Type: application/json" \\
   -d '${escapeHtml(body)}'</code></pre>
 <h2>Operations</h2><div class="wide"><table><thead><tr><th>Method</th><th>Path</th><th>Scope</th><th>What it does</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>
