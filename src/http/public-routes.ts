@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { resourceBody } from '../kernel/envelope.ts';
 import { refuse } from '../kernel/errors.ts';
+import { apiVersion } from '../kernel/version.ts';
 import type { AppSettings } from './app.ts';
 import { openApiDocument } from './openapi.ts';
 import { consolePage, docsPage, errorsPage, llmsText } from './pages.ts';
@@ -18,8 +19,9 @@ const pageHeaders = {
 /** What needs no key: health, documents and, when switched on, metrics. */
 export function addPublicRoutes(app: FastifyInstance, settings: AppSettings): void {
   const { routes, publicUrl, metrics } = settings;
-  const sendPage = (reply: FastifyReply, html: string) =>
-    reply.headers({ ...pageHeaders, 'Request-Id': reply.request.id }).send(html);
+  const named = (reply: FastifyReply) =>
+    reply.headers({ 'Request-Id': reply.request.id, 'Api-Version': apiVersion });
+  const sendPage = (reply: FastifyReply, html: string) => named(reply).headers(pageHeaders).send(html);
 
   app.get('/healthz', (request, reply) =>
     sendJson(reply, 200, resourceBody({ object: 'health', sandbox: true, status: 'ok' }, request.id)),
@@ -45,13 +47,17 @@ export function addPublicRoutes(app: FastifyInstance, settings: AppSettings): vo
   app.get('/docs/errors', (_request, reply) => sendPage(reply, errorsPage()));
   app.get('/console', (_request, reply) => sendPage(reply, consolePage()));
   app.get('/llms.txt', (_request, reply) =>
-    reply.type('text/plain; charset=utf-8').send(llmsText(routes, publicUrl())),
+    named(reply).type('text/plain; charset=utf-8').send(llmsText(routes, publicUrl())),
   );
-  app.get('/', (_request, reply) => reply.redirect('/docs'));
+  app.get('/', (_request, reply) => named(reply).redirect('/docs'));
 
   if (!metrics) return;
   metrics.watchQueue(() => settings.engine.queueLength);
-  app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+  app.get('/metrics', async (_request, reply) =>
+    named(reply)
+      .type(metrics.contentType)
+      .send(await metrics.text()),
+  );
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
     metrics.request({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
