@@ -8,15 +8,13 @@ import pg from 'pg';
 import { startPostgres } from '../test/support/postgres.ts';
 import { CONTENDERS, type ContenderName, setStage } from './contenders.ts';
 import type { Measurement } from './measurement.ts';
-import { busyCores } from './neighbours.ts';
+import { type Neighbours, waitForQuiet } from './neighbours.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
 import { judge, renderResults } from './report.ts';
 
 const RESULTS = fileURLToPath(new URL('RESULTS.md', import.meta.url));
 /** What any server would be given; all else, such as synchronous_commit, stays as PostgreSQL ships it. */
 const POSTGRES_SETTINGS = { shared_buffers: '256MB', max_wal_size: '2GB' };
-/** More than this beside the bench and a measurement is marked: an idle desktop stays well below. */
-const BUSY_CORES_MAX = 0.2;
 
 await main(process.argv.slice(2));
 
@@ -62,20 +60,19 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
   // Statements planned on tables that were empty a second ago would be slow for the server and the baseline alike.
   for (const database of databases) await command(database, 'analyze');
 
-  const neighbours: number[] = [];
+  const neighbours: Neighbours[] = [];
   const rounds: Partial<Record<ContenderName, Measurement>>[] = [];
   for (let number = 1; number <= options.rounds; number += 1) {
     const round: Partial<Record<ContenderName, Measurement>> = {};
     for (const { name, run } of contenders) {
       // No contender pays for the pages that the one before it left unwritten.
       await command(postgres.url, 'checkpoint');
-      const busy = await busyCores();
-      neighbours.push(busy);
+      const beside = await waitForQuiet();
+      neighbours.push(beside);
       const measured = await run(options.seconds);
       round[name] = measured;
       const rate = Math.round(measured.ratePerSecond).toLocaleString('en-US');
-      const spoiled =
-        busy > BUSY_CORES_MAX ? ` (${busy.toFixed(1)} cores were busy with something else)` : '';
+      const spoiled = beside.isQuiet ? '' : ` (beside ${beside.busyCores.toFixed(1)} busy cores)`;
       say(
         `round ${number} of ${options.rounds}: ${CONTENDERS[name]}: ${rate}/s, p99 ${measured.p99Ms.toFixed(1)} ms${spoiled}`,
       );

@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
 import { CONTENDERS, type ContenderName } from './contenders.ts';
 import { type Measurement, median } from './measurement.ts';
+import type { Neighbours } from './neighbours.ts';
 import type { Options } from './options.ts';
 
 /** One entry a round; a contender that was not asked for is absent. */
@@ -11,8 +12,8 @@ export interface Surroundings {
   readonly postgresVersion: string;
   readonly baselineDriver: string;
   readonly remarks: readonly string[];
-  /** Cores that were busy with something else before each measurement. */
-  readonly neighbours: readonly number[];
+  /** What else the machine did before each measurement. */
+  readonly neighbours: readonly Neighbours[];
 }
 
 interface Bar {
@@ -70,8 +71,8 @@ export function renderResults(
     `${processors.length} × ${processors[0]?.model.trim() ?? 'unknown processor'}, Node ${process.version}, PostgreSQL ${around.postgresVersion}.`,
     `Baseline driver: ${around.baselineDriver}.`,
     ...around.remarks,
-    `Cores busy with other work just before a measurement: ${median(around.neighbours).toFixed(2)} in the median, ${Math.max(...around.neighbours).toFixed(2)} at most.`,
-    'The machine is shared: only the ratios mean something, and only within one run.',
+    `${around.neighbours.filter(({ isQuiet }) => !isQuiet).length} of ${around.neighbours.length} measurements began beside other work on the machine.`,
+    'Only the ratios mean something, and only within one run.',
   ];
   const missed =
     verdict.missed.length === 0

@@ -20,11 +20,11 @@ const queryMsMax = 20_000;
 /**
  * Each connection is told the same things. All our statements find rows by key, and some are planned while tables are
  * still empty: a plan that scans would be kept and cost more with every row (3.3 ms against 1.2 ms for one look-up at
- * a few thousand rows), so scans and the joins that need them are switched off. A lock that is not had within two
- * seconds is told to the client instead of holding a whole batch.
+ * a few thousand rows), so scans and the joins that need them are switched off. A lock that is not had within one
+ * second is told to the client instead of holding a whole batch.
  */
 const sessionSettings = `
-  set time zone 'UTC'; set lock_timeout = '2s'; set statement_timeout = '15s'; set jit = off;
+  set time zone 'UTC'; set lock_timeout = '1s'; set statement_timeout = '15s'; set jit = off;
   set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off;`;
 
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {

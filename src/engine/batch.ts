@@ -5,6 +5,7 @@ import { errorBody, successStatus, withRequestId } from '../kernel/envelope.ts';
 import { isStored, type Refusal, refuse, statusOf } from '../kernel/errors.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import { formatId } from '../kernel/ids.ts';
+import type { AnyRow } from '../kernel/table.ts';
 import {
   type AuditRow,
   auditTable,
@@ -68,6 +69,7 @@ class Batch {
   readonly #events: EventRow[] = [];
   readonly #audit: AuditRow[] = [];
   readonly #kept: IdempotencyRow[] = [];
+  readonly #bugs: { readonly error: unknown; readonly requestId: string }[] = [];
 
   constructor(submissions: readonly Submission[], rows: WorkingSet, settings: BatchSettings) {
     this.#submissions = submissions;
@@ -93,6 +95,8 @@ class Batch {
   async #finish(connection: Connection, answers: readonly Answer[]): Promise<readonly Answer[]> {
     const writes = this.#writes();
     if (writes.length > 0) await this.#persist(connection, writes);
+    // Told at the end, because a batch may be decided twice before it is written once.
+    for (const { error, requestId } of this.#bugs) this.#settings.onBug(error, requestId);
     return answers;
   }
 
@@ -138,25 +142,24 @@ class Batch {
       return decision.ok ? this.#accepted(submission, decision) : this.#refused(submission, decision);
     } catch (error) {
       // A bug in one command: it alone is answered with 500, and its neighbours go on.
-      this.#settings.onBug(error, submission.context.requestId);
+      this.#bugs.push({ error, requestId: submission.context.requestId });
       return this.#render(submission, refuse('internal_error'));
     }
   }
 
   #accepted(submission: Submission, { changes, answer }: Accepted): Answer {
     const { context, kind } = submission;
-    let shown: string | undefined;
-    for (const change of changes) {
-      const json = JSON.stringify(this.#resource(change.resource).present(change.row));
-      this.#record(submission, change, json);
-      if (change.row === answer.row) shown = json;
-    }
-    const { resource, row } = answer;
-    this.#auditRow(submission, 'accepted', null, resource, row.id);
-    const body = withRequestId(
-      shown ?? JSON.stringify(this.#resource(resource).present(row)),
-      context.requestId,
-    );
+    const present = ({ resource, row }: Pick<Change, 'resource'> & { row: AnyRow }) =>
+      JSON.stringify(this.#resource(resource).present(row));
+    // All is shown before anything is recorded: what cannot be shown must not leave half of its command behind.
+    const shown = changes.map(present);
+    const own = shown[changes.findLastIndex(({ row }) => row === answer.row)] ?? present(answer);
+    const body = withRequestId(own, context.requestId);
+    // From here it must succeed.
+    changes.forEach((change, i) => {
+      this.#record(submission, change, shown[i] ?? '');
+    });
+    this.#auditRow(submission, 'accepted', null, answer.resource, answer.row.id);
     return this.#keep(submission, { status: successStatus[kind.success], body, isReplay: false, code: null });
   }
 

@@ -57,7 +57,7 @@ export class Engine {
   #queue: Queued[] = [];
   #lanesBusy = 0;
   #isScheduled = false;
-  #onIdle: (() => void) | undefined;
+  #onIdle: (() => void)[] = [];
 
   constructor(database: Database, settings: EngineSettings) {
     this.#database = database;
@@ -94,7 +94,7 @@ export class Engine {
   async drain(): Promise<void> {
     if (this.#queue.length === 0 && this.#lanesBusy === 0) return;
     await new Promise<void>((resolve) => {
-      this.#onIdle = resolve;
+      this.#onIdle.push(resolve);
     });
   }
 
@@ -148,7 +148,7 @@ export class Engine {
       resolve(answers[i] ?? this.#answer(submission, refuse('internal_error')));
     });
     if (this.#queue.length > 0) this.#schedule();
-    else if (this.#lanesBusy === 0) this.#onIdle?.();
+    else if (this.#lanesBusy === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
   async #attempt(submissions: readonly Submission[]): Promise<readonly Answer[]> {

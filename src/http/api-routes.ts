@@ -116,7 +116,7 @@ export function addApiRoutes(app: FastifyInstance, settings: AppSettings): ApiRo
       onRequest: onRequest(route),
       handler: async (request, reply) => {
         const principal = principalOf(request);
-        const body = request.body ?? (route.body ? undefined : {});
+        const body = request.body === undefined && !route.body ? {} : request.body;
         if (body === undefined)
           throw new Refused(refuse('invalid_request', { message: 'A JSON body is required.', param: '' }));
         const refusal = refuseQuery(request) ?? checkBody(body);

@@ -14,6 +14,7 @@ import { formatId } from '../kernel/ids.ts';
 import { parseStrict } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Reader, Route } from '../kernel/route.ts';
+import { apiVersion } from '../kernel/version.ts';
 import { addApiRoutes } from './api-routes.ts';
 import type { Metrics } from './metrics.ts';
 import { addPublicRoutes } from './public-routes.ts';
@@ -38,7 +39,8 @@ export interface AppSettings {
 
 const requestMsMax = 30_000;
 // A long id is as unknown as a short one: it must reach the handler and be a record that is not there.
-const paramLengthMax = 1_024;
+// The limit for headers, which the path counts to, is 16 KiB.
+const paramLengthMax = 16 * 1_024;
 
 export function createApp(settings: AppSettings): FastifyInstance {
   const docsUrl = () => `${settings.publicUrl()}/docs`;
@@ -65,7 +67,10 @@ export function createApp(settings: AppSettings): FastifyInstance {
   const api = addApiRoutes(app, settings);
 
   app.setNotFoundHandler((request, reply) => {
-    const methods = api.methodsOf(pathOf(request));
+    const path = pathOf(request);
+    const known = api.methodsOf(path);
+    const methods =
+      known.length === 0 && app.hasRoute({ method: 'GET', url: path }) ? ['GET', 'HEAD'] : known;
     if (methods.length === 0) return sendRefusal(reply, refuse('route_not_found'), docsUrl());
     reply.header('Allow', methods.join(', '));
     return sendRefusal(reply, refuse('method_not_allowed', { details: { allowed: methods } }), docsUrl());
@@ -107,6 +112,6 @@ function refuseUnreadable(error: Error & { code?: string }, socket: Socket, docs
   const body = errorBody(refuse('invalid_request', { message }), requestId, docsUrl);
   socket.end(
     `HTTP/1.1 ${statusOf('invalid_request')} Bad Request\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Request-Id: ${requestId}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `Request-Id: ${requestId}\r\nApi-Version: ${apiVersion}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }

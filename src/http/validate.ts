@@ -16,9 +16,9 @@ const ajv = new Ajv({
   useDefaults: false,
   verbose: true,
 });
-// Years of four digits, a real day, a zone: what every client can write and every database can store.
+// Years of four digits, a real day, a zone as far as PostgreSQL knows any: what every client can write and store.
 const dateTime =
-  /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+  /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-](0\d|1[0-5]):[0-5]\d)$/;
 ajv.addFormat('date-time', (text) => {
   const [, year, month, day] = dateTime.exec(text) ?? [];
   if (year === undefined || Number(year) < 1) return false;
@@ -96,6 +96,8 @@ function wordsFor(error: ErrorObject, param: string): string {
       return `${where} must have at least ${params.limit} field.`;
     case 'anyOf':
       return alternatives(error, where);
+    case 'propertyNames':
+      return `A key of ${where} is too long, or empty.`;
     case 'pattern':
       return `${where} does not have the right form (${params.pattern}).`;
     case 'format':

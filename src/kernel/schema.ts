@@ -18,15 +18,14 @@ export const CurrencyCode = Type.String({
 
 export const Time = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, with milliseconds.' });
 
-export const Metadata = Type.Record(
-  Type.String(),
-  Type.String({ maxLength: limits.metadataValueLengthMax }),
-  {
-    maxProperties: limits.metadataKeysMax,
-    propertyNames: { minLength: 1, maxLength: limits.metadataKeyLengthMax },
-    description: `Your own data: up to ${limits.metadataKeysMax} keys of ${limits.metadataKeyLengthMax} characters with text values of ${limits.metadataValueLengthMax}.`,
-  },
-);
+/** Not `Type.Record`: its pattern for keys passes over those with a line break, and so over their values. */
+export const Metadata = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  additionalProperties: { type: 'string', maxLength: limits.metadataValueLengthMax },
+  maxProperties: limits.metadataKeysMax,
+  propertyNames: { minLength: 1, maxLength: limits.metadataKeyLengthMax },
+  description: `Your own data: up to ${limits.metadataKeysMax} keys of ${limits.metadataKeyLengthMax} characters with text values of ${limits.metadataValueLengthMax}.`,
+});
 
 export const id = (kind: IdKind) => Type.String({ pattern: idPattern(kind) });
 

@@ -625,15 +625,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       const foreign = (await other.client.post(payments, small)).body.id;
       const own = (await create()).body.id;
       const unknown = 'pay_01m7epxwjmf7za77rhky2f93cc';
-      const ids = [
-        unknown,
-        foreign,
-        await createCustomer(),
-        own.toUpperCase(),
-        `${own}0`,
-        'x',
-        '%00',
-      ];
+      const ids = [unknown, foreign, await createCustomer(), own.toUpperCase(), `${own}0`, 'x', '%00'];
       for (const id of [...ids, encodeURIComponent("' or 1=1 --"), encodeURIComponent('🎉')]) {
         expect((await acme.client.get(`${payments}/${id}`)).code, id).toBe('resource_not_found');
       }

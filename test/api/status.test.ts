@@ -144,6 +144,8 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
         const { statusCode, headers } = await server.app.inject(url);
         expect(statusCode, url).toBe(200);
         expect(headers['content-type'], url).toMatch(/charset=utf-8/);
+        expect(headers['request-id'], url).toMatch(/^req_/);
+        expect(headers['api-version'], url).toBe(apiVersion);
       }
       expect((await server.app.inject('/metrics')).statusCode).toBe(404);
     });

@@ -122,7 +122,8 @@ export async function runToEnd(options: ServerOptions = {}): Promise<Ending> {
   );
 }
 
-function spawnServer(options: ServerOptions): ChildProcessByStdio<Writable, Readable, Readable> {
+/** The bare process, for tests that end it before it listens. */
+export function spawnServer(options: ServerOptions): ChildProcessByStdio<Writable, Readable, Readable> {
   if (!existsSync(MAIN)) throw new Error('dist/main.js is missing: run `npm run build` first.');
   return spawn(
     process.execPath,

@@ -1,13 +1,18 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, describe, expect, inject, it, vi } from 'vitest';
 import { createDatabase } from '../support/postgres.ts';
-import { type ServerOptions, type ServerProcess, startServer } from '../support/processes.ts';
-import { temporaryFolder } from './client.ts';
+import { type ServerOptions, type ServerProcess, spawnServer, startServer } from '../support/processes.ts';
+import { createPayment, temporaryFolder } from './client.ts';
 import { type Claim, expectListed, retry, startLoad } from './load.ts';
 import { expectWhole, type Query, queryEmbedded, queryPostgres } from './records.ts';
 
 const ROUNDS = 10;
 const KILL_AFTER_MS_MAX = 400;
+const FIRST_STARTS = 3;
+// From the lock to the first answer; what comes later is an ordinary crash.
+const FIRST_START_MS_MAX = 1_500;
 const SEED = Number(process.env.SANDBANK_TEST_SEED ?? Date.now() % 1_000_000);
 
 const folder = temporaryFolder();
@@ -73,6 +78,26 @@ describe.each(Object.keys(places))('kill -9 under load on %s', (name) => {
         claims.map(({ id }) => String(id)),
       ),
     );
+  });
+});
+
+describe('kill -9 during the first start', () => {
+  it('leaves nothing behind that keeps the next start from serving', { timeout: 60_000 }, async () => {
+    const random = randomFrom(SEED);
+    for (let round = 0; round < FIRST_STARTS; round += 1) {
+      const dataDir = path.join(folder.path, `first-${round}`);
+      const child = spawnServer({ dataDir });
+      const closed = once(child, 'close');
+      await vi.waitUntil(() => existsSync(path.join(dataDir, 'lock')), { timeout: 10_000, interval: 1 });
+      await passed(random() * FIRST_START_MS_MAX);
+      child.kill('SIGKILL');
+      await closed;
+
+      server = await startServer({ dataDir, seed: folder.seed });
+      const answer = await createPayment(server.url, 'first', 'first');
+      expect(answer).toMatchObject({ status: 201, isReplay: false });
+      await server.kill();
+    }
   });
 });
 

@@ -10,6 +10,8 @@ import { expectWhole, queryPostgres } from './records.ts';
 const GONE_MS_MAX = 8_000;
 // The engine waits 20 s for the answer to a query.
 const SILENT_MS_MAX = 30_000;
+const LOG_LINE_LENGTH_MAX = 3_000;
+const PASSWORD = 'hunter2secret';
 const RECOVERY_MS_MAX = 15_000;
 
 const folder = temporaryFolder();
@@ -29,12 +31,24 @@ afterAll(async () => {
 
 /** Every test begins with a fresh database and a fresh server. */
 async function begin(): Promise<void> {
-  databaseUrl = await postgres.createDatabase();
+  const url = new URL(await postgres.createDatabase());
+  // The server trusts everybody, so any password will do; it must never be seen again.
+  url.password = PASSWORD;
+  databaseUrl = url.href;
   server = await startServer({ databaseUrl, seed: folder.seed });
 }
 afterEach(async () => {
   postgres.thaw();
   expect(await server.stop()).toBe(0);
+  expect(server.logs()).not.toContain(PASSWORD);
+  // What is told about a lost connection is for a person to read, not the insides of the driver.
+  const longest = Math.max(
+    ...server
+      .logs()
+      .split('\n')
+      .map((line) => line.length),
+  );
+  expect(longest).toBeLessThan(LOG_LINE_LENGTH_MAX);
 });
 
 const statusOf = async (path: string): Promise<number> => (await call(server.url + path)).status;

@@ -1,0 +1,269 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AuditRow, EventRow, HistoryRow } from '../../src/engine/derived.ts';
+import { auditTable, eventsTable, historyTable } from '../../src/engine/derived.ts';
+import { limits } from '../../src/kernel/limits.ts';
+import { selectList, type Table } from '../../src/kernel/table.ts';
+import type { Server } from '../../src/server.ts';
+import type { Answer, Body } from '../support/api-client.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { type Tenant, tenant } from '../support/tenant.ts';
+
+const payments = 'developer_api_payments';
+const customers = 'developer_api_customers';
+const small = { amount: 1250, currency: 'EUR' };
+const unknown = 'cus_01m7epxwjmf7za77rhky2f93cc';
+const ip = '192.0.2.44';
+
+describe.each(databaseKinds)('the audit trail on %s', (kind) => {
+  let server: Server;
+  let acme: Tenant;
+
+  beforeAll(async () => {
+    server = await openServer(kind);
+    acme = await tenant(server);
+  });
+  afterAll(() => server?.close());
+
+  const rowsOf = <Row>(table: Table<Row>, condition: string, values: readonly unknown[]) =>
+    server.database.query<Row>(
+      {
+        name: '',
+        text: `select ${selectList(table, 't')} from ${table.name} t where org_id = $1 and ${condition} order by org_id, request_id`,
+      },
+      [acme.orgId, ...values],
+    );
+  const audited = ({ headers }: Answer) =>
+    rowsOf<AuditRow>(auditTable, 'request_id = $2', [headers['request-id']]);
+  const historyOf = (id: string) => rowsOf<HistoryRow>(historyTable, 'resource_id = $2', [id]);
+  const eventsOf = (id: string) => rowsOf<EventRow>(eventsTable, 'resource_id = $2', [id]);
+  const post = (path: string, body?: unknown, idempotencyKey: string = randomUUID()) =>
+    acme.client.post(path, body, { idempotencyKey, remoteAddress: ip });
+  const newCustomer = async () => (await post(customers, { name: 'Ada' })).body.id;
+
+  const expected = (answer: Answer, action: string, more: Partial<AuditRow>): AuditRow => ({
+    orgId: acme.orgId,
+    id: expect.stringMatching(/^aud_[0-9a-z]{26}$/) as unknown as string,
+    at: expect.any(Number) as unknown as number,
+    actorKind: 'api_key',
+    actorId: acme.keyId,
+    appId: acme.appId,
+    action,
+    resource: null,
+    resourceId: null,
+    requestId: String(answer.headers['request-id']),
+    ip,
+    outcome: 'refused',
+    code: answer.code,
+    ...more,
+  });
+
+  describe('has exactly one row', () => {
+    test('for each accepted write, with who, what, on what, from where and when', async () => {
+      const since = Date.now();
+      const created = await post(customers, { name: 'Ada' });
+      const { id } = created.body;
+      const writes: [Answer, string, string, string][] = [
+        [created, 'customers.create', 'customer', id],
+        [await post(`${customers}/${id}/update`, { phone: '123' }), 'customers.update', 'customer', id],
+        [await post(`${customers}/${id}/archive`), 'customers.archive', 'customer', id],
+      ];
+      const payment = await post(payments, small);
+      writes.push([payment, 'payments.create', 'payment', payment.body.id]);
+      for (const [answer, action, resource, resourceId] of writes) {
+        expect(answer.status).toBeLessThan(300);
+        const rows = await audited(answer);
+        expect(rows).toEqual([expected(answer, action, { outcome: 'accepted', resource, resourceId })]);
+        expect(rows[0]?.at).toBeGreaterThanOrEqual(since);
+        expect(rows[0]?.at).toBeLessThanOrEqual(Date.now());
+      }
+    });
+
+    test('for each refused write, whatever the reason', async () => {
+      const archivedId = await newCustomer();
+      await post(`${customers}/${archivedId}/archive`);
+      const used = randomUUID();
+      await post(payments, small, used);
+      const raw = (content: string, headers: Record<string, string> = {}) =>
+        acme.client.post(payments, undefined, { raw: content, headers, remoteAddress: ip });
+      const refusals: [status: number, answer: Answer, action: string][] = [
+        [400, await post(payments, { ...small, amount: 0 }), 'payments.create'],
+        [400, await raw('{'), 'payments.create'],
+        [400, await post(payments, small, ''), 'payments.create'],
+        [400, await raw('{}', { 'api-version': 'x' }), 'payments.create'],
+        [403, await raw('{}', { 'sandbank-organization': 'org_x' }), 'payments.create'],
+        [404, await post(`${customers}/${unknown}/update`, { name: 'Ada' }), 'customers.update'],
+        [404, await post(`${customers}/nonsense/archive`), 'customers.archive'],
+        [409, await post(`${customers}/${archivedId}/archive`), 'customers.archive'],
+        [413, await raw(' '.repeat(limits.bodyBytesMax + 1)), 'payments.create'],
+        [415, await raw('{}', { 'content-type': 'text/plain' }), 'payments.create'],
+        [422, await post(payments, { ...small, currency: 'XXX' }), 'payments.create'],
+        [422, await post(payments, { ...small, customerId: unknown }), 'payments.create'],
+        [422, await post(payments, { ...small, customerId: archivedId }), 'payments.create'],
+        [422, await post(payments, { ...small, amount: 1 }, used), 'payments.create'],
+      ];
+      for (const [status, answer, action] of refusals) {
+        expect(answer.status).toBe(status);
+        expect(await audited(answer), `${status} ${answer.code}`).toEqual([expected(answer, action, {})]);
+      }
+    });
+
+    test('for a write and for a read that the key had no scope for', async () => {
+      const bare = await acme.addKey({ scopes: [] });
+      const refusals: [Answer, string][] = [
+        [await bare.client.post(payments, small, { remoteAddress: ip }), 'payments.create'],
+        [await bare.client.get(payments, '', { remoteAddress: ip }), 'listPayments'],
+        [await bare.client.get(`${customers}/x`, '', { remoteAddress: ip }), 'retrieveCustomer'],
+      ];
+      for (const [answer, action] of refusals) {
+        expect(answer.code).toBe('scope_missing');
+        expect(await audited(answer)).toEqual([expected(answer, action, { actorId: bare.keyId })]);
+      }
+    });
+
+    test('for a key that was revoked or used from elsewhere', async () => {
+      const revoked = await acme.addKey({ revoked: true });
+      const bound = await acme.addKey({ allowedCidrs: ['10.0.0.0/8'] });
+      for (const holder of [revoked, bound]) {
+        const answer = await holder.client.get(payments, '', { remoteAddress: ip });
+        expect(await audited(answer)).toEqual([expected(answer, 'listPayments', { actorId: holder.keyId })]);
+      }
+    });
+  });
+
+  describe('has no row', () => {
+    test('for a replay, accepted or refused', async () => {
+      for (const body of [small, { ...small, currency: 'XXX' }]) {
+        const key = randomUUID();
+        const first = await post(payments, body, key);
+        const replay = await post(payments, body, key);
+        expect(replay.headers['idempotent-replayed']).toBe('true');
+        expect(await audited(first)).toHaveLength(1);
+        expect(await audited(replay)).toEqual([]);
+      }
+    });
+
+    test('for reads, found or not', async () => {
+      const answers = [
+        await acme.client.get(payments),
+        await acme.client.get(`${payments}/x`),
+        await acme.client.get(payments, 'limit=0'),
+        await acme.client.get(payments, 'cursor=x'),
+      ];
+      for (const answer of answers) expect(await audited(answer)).toEqual([]);
+    });
+  });
+
+  test('no secret is in any row of it, of the history, of the events or of the kept answers', async () => {
+    await post(payments, small);
+    await acme.client.post(payments, { key: acme.key });
+    await acme.client.get(`${payments}/${acme.key}`);
+    for (const table of ['audit', 'state_history', 'events', 'idempotency']) {
+      const [found] = await server.database.query<{ rows: number; secrets: number }>(
+        {
+          name: '',
+          text: `select count(*)::integer as rows, count(*) filter (where t::text like '%sbk_sandbox_%')::integer as secrets from ${table} t where org_id = $1`,
+        },
+        [acme.orgId],
+      );
+      expect(found?.rows, table).toBeGreaterThan(0);
+      expect(found?.secrets, table).toBe(0);
+    }
+  });
+
+  describe('history and events', () => {
+    test('tell each move of a record, in order, with the resource as the answer showed it', async () => {
+      const created = await post(customers, { name: 'Ada', metadata: { b: '1', a: '2' } });
+      const { id } = created.body;
+      const updated = await post(`${customers}/${id}/update`, { email: 'ada@example.test' });
+      const archived = await post(`${customers}/${id}/archive`);
+      const answers = [created, updated, archived];
+      const moves = [
+        { action: 'create', fromStatus: null, toStatus: 'active', type: 'customer.created' },
+        { action: 'update', fromStatus: 'active', toStatus: 'active', type: 'customer.updated' },
+        { action: 'archive', fromStatus: 'active', toStatus: 'archived', type: 'customer.archived' },
+      ];
+      const [history, events] = [await historyOf(id), await eventsOf(id)];
+      expect(history).toHaveLength(3);
+      expect(events).toHaveLength(3);
+      answers.forEach((answer, i) => {
+        const { type, ...move } = moves[i] ?? {};
+        const event = events[i];
+        expect(history[i]).toEqual({
+          orgId: acme.orgId,
+          resourceId: id,
+          version: i + 1,
+          resource: 'customer',
+          ...move,
+          eventId: event?.id,
+          actorKind: 'api_key',
+          actorId: acme.keyId,
+          requestId: answer.headers['request-id'],
+          at: Date.parse(String(answer.body.updatedAt)),
+        });
+        expect(event).toMatchObject({
+          id: expect.stringMatching(/^evt_[0-9a-z]{26}$/),
+          appId: acme.appId,
+          type,
+          resource: 'customer',
+          resourceId: id,
+          sequence: i + 1,
+          requestId: answer.headers['request-id'],
+          createdAt: Date.parse(String(answer.body.updatedAt)),
+        });
+        // Byte for byte: the data is signed later, as it is.
+        expect(event?.data).toBe(answer.text.replace(`,"requestId":"${answer.body.requestId}"`, ''));
+      });
+    });
+
+    test('tell the making of a payment', async () => {
+      const created = await post(payments, { ...small, description: 'Ä "quoted" \\ 🎉' });
+      const [history, events] = [await historyOf(created.body.id), await eventsOf(created.body.id)];
+      expect(history).toMatchObject([
+        { version: 1, action: 'create', fromStatus: null, toStatus: 'pending' },
+      ]);
+      expect(events).toMatchObject([{ type: 'payment.created', sequence: 1, id: history[0]?.eventId }]);
+      const { requestId: _requestId, ...resource } = created.body as Body;
+      expect(JSON.parse(events[0]?.data ?? '')).toEqual(resource);
+    });
+
+    test('say nothing of a refusal or a replay', async () => {
+      const id = await newCustomer();
+      const key = randomUUID();
+      await post(`${customers}/${id}/archive`, undefined, key);
+      await post(`${customers}/${id}/archive`, undefined, key);
+      await post(`${customers}/${id}/archive`);
+      await post(`${customers}/${id}/update`, { name: 'x' });
+      expect(await historyOf(id)).toHaveLength(2);
+      expect(await eventsOf(id)).toHaveLength(2);
+    });
+
+    test('of keys and organizations are kept in the history and told to nobody', async () => {
+      const history = await historyOf(acme.keyId);
+      expect(history).toMatchObject([
+        { action: 'create', actorKind: 'system', actorId: 'seed', eventId: null },
+      ]);
+      expect(await eventsOf(acme.keyId)).toEqual([]);
+    });
+  });
+
+  describe.each(['state_history', 'events', 'audit'])('%s is append-only:', (table) => {
+    test.each([
+      `update ${table} set request_id = 'req_other'`,
+      `delete from ${table}`,
+      `truncate ${table}`,
+      `truncate ${table} cascade`,
+    ])('the database refuses "%s"', async (sql) => {
+      await post(payments, small);
+      const count = async () => {
+        const text = `select count(*)::integer as n from ${table}`;
+        const [row] = await server.database.query<{ n: number }>({ name: '', text }, []);
+        return row?.n ?? 0;
+      };
+      const before = await count();
+      expect(before).toBeGreaterThan(0);
+      await expect(server.database.script(sql)).rejects.toThrow(`${table} is append-only`);
+      expect(await count()).toBe(before);
+    });
+  });
+});

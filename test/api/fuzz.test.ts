@@ -1,0 +1,320 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Route, WriteRoute } from '../../src/kernel/route.ts';
+import { routes } from '../../src/resources/index.ts';
+import type { Server } from '../../src/server.ts';
+import { type Answer, type Body, expectEnvelope } from '../support/api-client.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { type Tenant, tenant } from '../support/tenant.ts';
+import { fits, invalid, type JsonSchema, type Likely, schemaOf, valid } from './arbitraries.ts';
+
+/** Requests of one run go out together, so that they share batches: it is both faster and the harder case. */
+const requestsInRun = 10;
+const runs = { pglite: 25, postgres: 8 } as const;
+const unknownId = 'cus_01m7epxwjmf7za77rhky2f93cc';
+/** What a right body may be answered with when it is not done. */
+const documented = [404, 409, 422];
+
+const writes = routes.filter((route) => route.method === 'POST');
+const reads = routes.filter((route) => route.method === 'GET');
+const named = <R extends Route>(some: readonly R[]) =>
+  some.map((route) => [`${route.method} ${route.path}`, route] as const);
+const bodySchema = (route: WriteRoute): JsonSchema =>
+  route.body ? schemaOf(route.body) : { type: 'object', additionalProperties: false };
+const querySchema = (route: Route): JsonSchema => {
+  const query = route.method === 'GET' ? route.query : undefined;
+  return query ? schemaOf(query) : { type: 'object', additionalProperties: false };
+};
+
+describe.each(databaseKinds)('any request on %s', (kind) => {
+  let server: Server;
+  let acme: Tenant;
+  let customerId: string;
+  let paymentId: string;
+  let tables: readonly string[];
+
+  beforeAll(async () => {
+    server = await openServer(kind);
+    acme = await tenant(server);
+    customerId = (await acme.client.post('developer_api_customers', { name: 'Ada' })).body.id;
+    paymentId = (await acme.client.post('developer_api_payments', { amount: 1, currency: 'EUR' })).body.id;
+    const named = await server.database.query<{ name: string }>(
+      {
+        name: '',
+        text: `select table_name::text as name from information_schema.columns
+          where table_schema = 'public' and column_name = 'org_id' order by 1`,
+      },
+      [],
+    );
+    // A refusal is audited, and one by `decide` is kept for its key; besides that it leaves no trace.
+    tables = named.map(({ name }) => name).filter((name) => name !== 'audit' && name !== 'idempotency');
+    expect(tables).toContain('payments');
+  });
+  afterAll(() => server?.close());
+
+  const likely = (): Likely => ({
+    currency: ['EUR', 'jpy'],
+    customerId: [customerId, customerId, unknownId],
+  });
+
+  /** Sizes and digests of all business rows of the organization. */
+  const snapshot = () =>
+    server.database.query<{ name: string; size: number; digest: string }>(
+      {
+        name: '',
+        text: tables
+          .map(
+            (name) => `select '${name}' as name, count(*)::integer as size,
+              md5(coalesce(string_agg(t::text, ' ' order by t::text), '')) as digest from ${name} t where org_id = $1`,
+          )
+          .join(' union all '),
+      },
+      [acme.orgId],
+    );
+
+  const check = <T>(
+    values: fc.Arbitrary<T>,
+    send: (value: T) => Promise<void>,
+    options = { isStill: false },
+  ) =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(values, { minLength: requestsInRun, maxLength: requestsInRun }),
+        async (batch) => {
+          const before = options.isStill ? await snapshot() : [];
+          await Promise.all(batch.map(send));
+          if (options.isStill) expect(await snapshot()).toEqual(before);
+        },
+      ),
+      // Shrinking takes many requests: it ends before the time of the test does, so that the seed is always told.
+      { numRuns: runs[kind], interruptAfterTimeLimit: 20_000 },
+    );
+
+  const fresh = (route: Route) => (route.path.includes('payments') ? paymentId : customerId);
+  const pathOf = (route: Route, id: string) => route.path.replace(/\{\w+\}/, id);
+
+  describe.each(named(writes))('%s:', (_name, route) => {
+    const schema = bodySchema(route);
+    const response = schemaOf(route.response);
+
+    test('a right body is done, or refused by a documented rule, and the answer is as documented', async () => {
+      await check(
+        fc.record({ body: valid(schema, likely()), isKnown: fc.boolean() }),
+        async ({ body, isKnown }) => {
+          const answer = await acme.client.post(pathOf(route, isKnown ? fresh(route) : unknownId), body);
+          if (answer.status < 300) expect(fits(response, answer.body), shown(answer.text)).toBe(true);
+          else expect(documented, shown(answer.text)).toContain(answer.status);
+        },
+      );
+    });
+
+    test('a wrong body is 400, and nothing changes', async () => {
+      await check(
+        invalid(schema, likely()),
+        async (body) => {
+          const raw = JSON.stringify(body);
+          const answer = await acme.client.post(pathOf(route, fresh(route)), undefined, { raw });
+          expect(answer.status, shown(raw)).toBe(400);
+        },
+        { isStill: true },
+      );
+    });
+
+    // A record that is not there, or a currency that is none: rules that no schema knows.
+    const isRefusable = route.path.includes('{') || schema.properties?.currency !== undefined;
+
+    test.runIf(isRefusable)('a right body that is refused changes nothing either', async () => {
+      const refused = valid(schema, likely()).map((body) => {
+        const fields = body as Record<string, unknown>;
+        return 'currency' in fields ? { ...fields, currency: 'XXX' } : body;
+      });
+      await check(
+        refused,
+        async (body) => {
+          const answer = await acme.client.post(pathOf(route, unknownId), body);
+          expect(documented, shown(answer.text)).toContain(answer.status);
+        },
+        { isStill: true },
+      );
+    });
+
+    test('any JSON and any bytes are answered, and never as our fault', async () => {
+      const bodies = fc.oneof(
+        fc.json(),
+        fc
+          .jsonValue()
+          .map((value) => JSON.stringify({ amount: 1, currency: 'EUR', name: 'Ada', metadata: value })),
+        fc.string({ unit: 'binary' }),
+        fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+        fc
+          .array(fc.constantFrom(...'{}[]",:\\u0e-.19tfn \n'), { maxLength: 60 })
+          .map((signs) => signs.join('')),
+      );
+      await check(bodies, async (raw) => {
+        const answer = await acme.client.post(pathOf(route, unknownId), undefined, { raw });
+        expect(answer.status, shown(String(raw))).toBeLessThan(500);
+      });
+    });
+  });
+
+  describe.each(named(reads))('%s:', (_name, route) => {
+    const schema = querySchema(route);
+    const response = schemaOf(route.response);
+
+    test('a right query is answered as documented', async () => {
+      await check(valid(schema, likely()), async (query) => {
+        const answer = await acme.client.get(pathOf(route, fresh(route)), written(query));
+        if (answer.code !== 'invalid_cursor') expect(answer.status, shown(answer.text)).toBe(200);
+        if (answer.status === 200) expect(fits(response, answer.body), shown(answer.text)).toBe(true);
+      });
+    });
+
+    test('a query with an unknown or a repeated parameter, or one out of bounds, is 400', async () => {
+      const wrong = fc.oneof(
+        fc.tuple(fc.string(), fc.string()).map(([name, value]) => written({ [`x${name}`]: value })),
+        fc.constantFrom('limit=0', 'limit=101', 'limit=-1', 'limit=1.5', 'limit=%20', 'status=', 'cursor='),
+        fc.constantFrom(
+          'limit=1&limit=1',
+          'status=a&status=b',
+          'createdAfter=x',
+          'createdBefore=2026-13-01T00:00:00Z',
+        ),
+      );
+      await check(wrong, async (query) => {
+        const answer = await acme.client.get(pathOf(route, fresh(route)), query);
+        expect(answer.status, query).toBe(400);
+      });
+    });
+  });
+
+  describe.each(named(routes))('%s:', (_name, route) => {
+    test('any id, query and headers are answered with the envelope, and never as our fault', async () => {
+      const requests = fc.record({ id: ids, query: queries, headers: headerSets, hasKey: fc.boolean() });
+      await check(requests, async ({ id, query, headers, hasKey }) => {
+        const response = await server.app.inject({
+          method: route.method,
+          url: `/_api/${pathOf(route, id)}${query}`,
+          headers: {
+            ...(hasKey ? { authorization: `Bearer ${acme.key}` } : {}),
+            ...(route.method === 'POST' ? { 'idempotency-key': randomUUID() } : {}),
+            ...headers,
+          },
+          ...(route.method === 'POST' ? { payload: '{}' } : {}),
+        });
+        expect(response.statusCode, shown(response.body)).toBeLessThan(500);
+        if (String(response.headers['content-type']).startsWith('application/json')) {
+          const answer = {
+            status: response.statusCode,
+            headers: response.headers as Answer['headers'],
+            text: '',
+          };
+          expectEnvelope(answer, JSON.parse(response.body) as Body);
+        }
+      });
+    });
+  });
+
+  test.runIf(kind === 'pglite')('any bytes on the wire are answered with the envelope', async () => {
+    const { port } = new URL(await server.listen());
+    const bytes = fc
+      .uint8Array({ minLength: 1, maxLength: 60 })
+      .map((some) => Buffer.from(some).toString('latin1'));
+    const requests = fc.oneof(
+      bytes,
+      bytes.map((path) => `GET /_api/developer_api_payments/${path} HTTP/1.1\r\nHost: x\r\n\r\n`),
+      bytes.map((name) => `GET /_api/developer_api_status HTTP/1.1\r\nHost: x\r\n${name}: x\r\n\r\n`),
+      bytes.map(
+        (value) => `GET /_api/developer_api_status HTTP/1.1\r\nHost: x\r\nAuthorization: ${value}\r\n\r\n`,
+      ),
+    );
+    await check(requests, async (request) => {
+      const socket = connect(Number(port), '127.0.0.1');
+      await once(socket, 'connect');
+      socket.end(Buffer.from(request, 'latin1'));
+      const answer = await text(socket);
+      // Line breaks alone are no request yet, so there is nothing to answer.
+      if (answer === '' && /^[\r\n]*$/.test(request)) return;
+      expect(answer, JSON.stringify(request)).toMatch(/^HTTP\/1\.1 4\d\d /);
+      expect(answer.toLowerCase()).toMatch(/\r\nrequest-id: req_/);
+      expect(answer.toLowerCase()).toMatch(/\r\napi-version: \d{4}-/);
+      expect(answer).toMatch(/\r\n\r\n\{"object":"error","sandbox":true,"requestId":"req_/);
+    });
+  });
+});
+
+/** The beginning of a text, for the message of a failure: the whole of it can be a page of a list. */
+function shown(text: string): string {
+  return text.slice(0, 500);
+}
+
+function written(query: unknown): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query as Record<string, unknown>))
+    parameters.set(name, String(value));
+  return parameters.toString();
+}
+
+const ids = fc.oneof(
+  fc.constant(unknownId),
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }).map(encodeURIComponent),
+  fc
+    .array(
+      fc.constantFrom('%', '/', '.', '..', '?', '#', ';', '\\', '%00', '%2F', '%ff', '%E0%A4', 'a', '0', '+'),
+      {
+        minLength: 1,
+        maxLength: 12,
+      },
+    )
+    .map((parts) => parts.join('')),
+  fc.integer({ min: 1_000, max: 9_000 }).map((length) => 'a'.repeat(length)),
+);
+
+const queries = fc.oneof(
+  fc.constant(''),
+  fc.webQueryParameters().map((query) => `?${query}`),
+  fc.string({ unit: 'binary', maxLength: 40 }).map((query) => `?${encodeURIComponent(query)}`),
+  fc
+    .tuple(
+      fc.constantFrom('limit', 'cursor', 'status', 'customerId', 'createdAfter'),
+      fc.string({ unit: 'binary' }),
+    )
+    .map(([name, value]) => `?${name}=${encodeURIComponent(value)}`),
+  fc
+    .array(fc.constantFrom('&', '=', '%', '%00', 'limit', '[', ']', '1', '+', 'ä'))
+    .map((parts) => `?${parts.join('')}`),
+);
+
+/** Any bytes that a header can carry, as Node hands them over. */
+const headerValues = fc.oneof(
+  fc
+    .uint8Array({ maxLength: 60 })
+    .map((bytes) =>
+      Buffer.from(bytes.map((byte) => (byte < 0x20 || byte === 0x7f ? 0x20 : byte))).toString('latin1'),
+    ),
+  fc.constantFrom(
+    '',
+    '0',
+    '-1',
+    '1e9',
+    'application/json',
+    'Bearer',
+    'Bearer x',
+    '"',
+    '""',
+    'identity',
+    '*/*',
+  ),
+);
+
+const headerSets = fc.dictionary(
+  fc.constantFrom(
+    ...['authorization', 'idempotency-key', 'api-version', 'sandbank-organization', 'content-type', 'accept'],
+    ...['content-encoding', 'content-length', 'x-forwarded-for', 'host', 'cookie', 'range', 'x-request-id'],
+  ),
+  headerValues,
+  { maxKeys: 4, noNullPrototype: true },
+);

@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openApiDocument } from '../../src/http/openapi.ts';
+import type { Route } from '../../src/kernel/route.ts';
+import { isScope, scopes } from '../../src/kernel/scopes.ts';
+import { routes } from '../../src/resources/index.ts';
+import type { Server } from '../../src/server.ts';
+import { type Answer, ApiClient } from '../support/api-client.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { type KeyHolder, newKey, type Tenant, tenant } from '../support/tenant.ts';
+import { schemaOf, valid } from './arbitraries.ts';
+
+/** Keys with exactly one scope, with none and with all. The matrix is made of these and of the table of routes. */
+const keyKinds = [...scopes.map((scope) => [scope]), [], scopes];
+const nameOf = (kind: readonly string[]) => (kind.length === 1 ? `only ${kind[0]}` : `${kind.length} scopes`);
+
+const named = routes.map((route) => [`${route.method} ${route.path} needs ${route.scope}`, route] as const);
+
+/** Fixed, so that the matrix is the same in every run. */
+const seed = 20_261_115;
+const bodies = new Map<string, unknown>();
+
+describe.each(databaseKinds)('permissions on %s', (kind) => {
+  let server: Server;
+  let acme: Tenant;
+  let keys: ReadonlyMap<string, KeyHolder>;
+
+  beforeAll(async () => {
+    server = await openServer(kind);
+    acme = await tenant(server);
+    const holders = await Promise.all(keyKinds.map((some) => acme.addKey({ scopes: some })));
+    keys = new Map(holders.map((holder, i) => [nameOf(keyKinds[i] ?? []), holder]));
+  });
+  afterAll(() => server?.close());
+
+  function call(client: ApiClient, route: Route, id: string): Promise<Answer> {
+    const path = route.path.replace(/\{\w+\}/, id);
+    return route.method === 'GET' ? client.get(path) : client.post(path, bodyOf(route));
+  }
+
+  /** A fresh record for routes that work on one, made through the POST of its collection. */
+  async function record(route: Route): Promise<string> {
+    const collection = route.path.split('/{')[0];
+    const maker = routes.find(({ path, method }) => path === collection && method === 'POST');
+    if (!route.path.includes('{') || !maker) return '';
+    const answer = await call(acme.client, maker, '');
+    expect(answer.status, answer.text).toBe(201);
+    return answer.body.id;
+  }
+
+  async function auditedRefusals(keyId: string): Promise<readonly { requestId: string; action: string }[]> {
+    return server.database.query(
+      {
+        name: '',
+        text: `select request_id as "requestId", action from audit
+          where org_id = $1 and actor_id = $2 and outcome = 'refused' and code = 'scope_missing' order by id`,
+      },
+      [acme.orgId, keyId],
+    );
+  }
+
+  describe.each(named)('%s', (_name, route) => {
+    test.each(keyKinds.map(nameOf))('a key with %s is let in or refused accordingly', async (name) => {
+      const holder = keys.get(name);
+      if (!holder) throw new Error(`no key with ${name}`);
+      const answer = await call(holder.client, route, await record(route));
+      if (route.scope === 'any' || holder.scopes.includes(route.scope)) {
+        expect(answer.status, answer.text).toBeLessThan(300);
+      } else {
+        expect(answer.code).toBe('scope_missing');
+        expect(answer.body.error.details).toEqual({ scope: route.scope });
+        expect(answer.body.error.message).toContain(route.scope);
+        const audited = await auditedRefusals(holder.keyId);
+        const action = route.method === 'POST' ? route.command.name : route.operationId;
+        expect(audited).toContainEqual({ requestId: answer.headers['request-id'], action });
+      }
+    });
+
+    test('nobody is let in without a key, or with one that is made up', async () => {
+      expect((await call(new ApiClient(server.app, null), route, 'x')).code).toBe('api_key_missing');
+      for (const key of [newKey(), 'garbage', `${acme.key}x`]) {
+        expect((await call(new ApiClient(server.app, key), route, 'x')).code).toBe('api_key_invalid');
+      }
+    });
+
+    test('another method is not allowed, whoever asks, and Allow names those that are', async () => {
+      const known = routes.filter(({ path }) => path === route.path).map(({ method }) => method);
+      const allowed = [...known, ...(known.includes('GET') ? ['HEAD'] : [])];
+      const path = route.path.replace(/\{\w+\}/, 'x');
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+        if (allowed.includes(method)) continue;
+        for (const client of [acme.client, new ApiClient(server.app, null)]) {
+          const answer = await client.send(path, { method });
+          expect(answer.code, method).toBe('method_not_allowed');
+          expect(answer.headers.allow?.split(', ').sort()).toEqual(allowed.toSorted());
+        }
+      }
+    });
+  });
+
+  test('every refusal of the matrix is in the audit trail, once', async () => {
+    for (const { keyId, scopes: had } of keys.values()) {
+      const refused = routes.filter(({ scope }) => scope !== 'any' && !had.includes(scope));
+      const audited = await auditedRefusals(keyId);
+      expect(new Set(audited.map(({ requestId }) => requestId)).size).toBe(audited.length);
+      expect(audited).toHaveLength(refused.length);
+    }
+  });
+});
+
+describe('the table of routes', () => {
+  const document = openApiDocument(routes, 'http://127.0.0.1:4000') as {
+    paths: Record<string, Record<string, { operationId: string; 'x-scope': string }>>;
+  };
+
+  test.each(named)('%s: the scope is one of the eight, or any key will do', (_name, { scope }) => {
+    expect(scopes).toHaveLength(8);
+    expect(scope === 'any' || isScope(scope)).toBe(true);
+  });
+
+  test.each(named)('%s: it is in the OpenAPI document', (_name, route) => {
+    const operation = document.paths[`/_api/${route.path}`]?.[route.method.toLowerCase()];
+    expect(operation).toMatchObject({ operationId: route.operationId, 'x-scope': route.scope });
+  });
+
+  test('what any key may call changes nothing', () => {
+    for (const route of routes) if (route.scope === 'any') expect(route.method).toBe('GET');
+  });
+
+  test('a route that writes needs a write scope, and one that reads a read scope', () => {
+    for (const { scope, method, path } of routes) {
+      if (scope !== 'any') expect(scope, path).toMatch(method === 'POST' ? /:write$/ : /:read$/);
+    }
+  });
+});
+
+/** A body that the schema takes and the rules of the resource too: no text in it is null, and it names no customer. */
+function bodyOf(route: Route): unknown {
+  if (route.method !== 'POST' || !route.body) return undefined;
+  const known = bodies.get(route.operationId);
+  if (known) return known;
+  const samples = fc.sample(valid(schemaOf(route.body), { currency: ['EUR'] }), { seed, numRuns: 100 });
+  const body = (samples as Readonly<Record<string, unknown>>[]).find(
+    ({ customerId, name, email, currency = 'EUR' }) =>
+      customerId === undefined && name !== null && email !== null && currency === 'EUR',
+  );
+  if (!body) throw new Error(`no plain body for ${route.operationId}`);
+  bodies.set(route.operationId, body);
+  return body;
+}

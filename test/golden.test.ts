@@ -1,0 +1,168 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { auditTable, eventsTable, historyTable, idempotencyTable } from '../src/engine/derived.ts';
+import { openApiDocument } from '../src/http/openapi.ts';
+import { errorsMarkdown } from '../src/http/pages.ts';
+import { type ErrorCode, errorCatalogue } from '../src/kernel/errors.ts';
+import type { Table } from '../src/kernel/table.ts';
+import { resources, routes } from '../src/resources/index.ts';
+import type { Server } from '../src/server.ts';
+import { dumpSchema, readColumns } from './support/schema-dump.ts';
+import { databaseKinds, openServer } from './support/server.ts';
+
+/**
+ * Golden files are generated from the code and kept beside it, so that what users will see changes in plain view.
+ * `npm run golden` runs this file with UPDATE_GOLDEN=1, which writes them anew.
+ */
+async function expectGolden(path: string, content: string, isMaker = true): Promise<void> {
+  const file = new URL(`../${path}`, import.meta.url);
+  if (process.env.UPDATE_GOLDEN === '1' && isMaker) await writeFile(file, content);
+  const kept = await readFile(file, 'utf8').catch(() => '');
+  expect(kept, `${path} is stale: run \`npm run golden\`, and read the difference`).toBe(content);
+}
+
+interface Operations {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { operationId: string }>>>>;
+}
+
+const document = openApiDocument(routes, 'http://127.0.0.1:4000');
+const codes = Object.keys(errorCatalogue) as ErrorCode[];
+
+test('docs/openapi.json is what the server says of itself', () =>
+  expectGolden('docs/openapi.json', `${JSON.stringify(document, null, 2)}\n`));
+
+test('every reference inside the OpenAPI document leads somewhere', () => {
+  for (const [, path = ''] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+    const found = path
+      .split('/')
+      .reduce<unknown>((part, name) => (part as Record<string, unknown> | undefined)?.[name], document);
+    expect(found, path).toBeDefined();
+  }
+});
+
+test('docs/errors.md is the catalogue', () => expectGolden('docs/errors.md', errorsMarkdown()));
+
+describe('the catalogue of errors', () => {
+  test.each(codes)('%s says what happened and how to mend it', (code) => {
+    const { what, mend, status } = errorCatalogue[code];
+    expect(what).toMatch(/^[A-Z].+\.$/);
+    expect(mend).toMatch(/^[A-Z].+\.$/);
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
+  });
+
+  test('keeps only refusals that are decided, and tells to retry only what can come out differently', () => {
+    for (const code of codes) {
+      const { status, stored, retryable } = errorCatalogue[code];
+      if (stored) expect([409, 422], code).toContain(status);
+      if (retryable) expect([409, 429, 500, 503], code).toContain(status);
+      expect(stored && retryable, code).toBe(false);
+    }
+  });
+});
+
+describe.each(databaseKinds)('on %s', (kind) => {
+  let server: Server;
+
+  beforeAll(async () => {
+    server = await openServer(kind);
+  });
+  afterAll(() => server?.close());
+
+  test('migrations/schema.golden.txt is what the migrations make', async () => {
+    // One database writes the file, and the other must agree with it.
+    const dump = await dumpSchema(server.database);
+    await expectGolden('migrations/schema.golden.txt', dump, kind === 'pglite');
+  });
+
+  test.each(resources)(
+    'a $name may have the states of its machine in the database, and no other',
+    async ({ table, machine }) => {
+      const [constraint] = await server.database.query<{ definition: string }>(
+        {
+          name: '',
+          text: `select pg_get_constraintdef(oid) as definition from pg_constraint
+          where conrelid = $1::regclass and conname = $2`,
+        },
+        [table.name, `${table.name}_status`],
+      );
+      const states = [...(constraint?.definition ?? '').matchAll(/'([^']+)'::text/g)].map(
+        ([, state]) => state,
+      );
+      expect(states).toEqual([...machine.states]);
+    },
+  );
+
+  const described: readonly Table<never>[] = [
+    ...resources.map(({ table }) => table as Table<never>),
+    ...[historyTable, eventsTable, auditTable, idempotencyTable].map((table) => table as Table<never>),
+  ];
+
+  test.each(described)(
+    'the description of $name has the columns of the table, with their types',
+    async (table) => {
+      const columns = await readColumns(server.database, table.name);
+      const inDatabase = columns.map(
+        ({ column, type }) => `${column} ${type.replace(' with time zone', 'tz')}`,
+      );
+      expect(table.columns.map(({ column, type }) => `${column} ${type}`).sort()).toEqual(inDatabase.sort());
+    },
+  );
+
+  test.each(described)('the description of $name has its primary key, organization first', async (table) => {
+    const key = await server.database.query<{ column: string }>(
+      {
+        name: '',
+        text: `select a.attname::text as column from pg_index i
+          cross join lateral unnest(i.indkey::smallint[]) with ordinality as k(attnum, n)
+          join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
+          where i.indrelid = $1::regclass and i.indisprimary order by k.n`,
+      },
+      [table.name],
+    );
+    expect(key.map(({ column }) => column)).toEqual([...table.key]);
+    expect(table.key[0]).toBe('org_id');
+  });
+
+  test('every table has a description, besides the list of migrations', async () => {
+    const tables = await server.database.query<{ name: string }>(
+      { name: '', text: `select tablename::text as name from pg_tables where schemaname = 'public'` },
+      [],
+    );
+    const names = tables.map(({ name }) => name).filter((name) => name !== 'schema_migrations');
+    expect(names.sort()).toEqual(described.map(({ name }) => name).sort());
+  });
+
+  test('what is served under /_api is what the OpenAPI document lists', () => {
+    const { paths } = document as unknown as Operations;
+    const listed = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
+    );
+    const served = servedRoutes(server.app.printRoutes({ commonPrefix: false })).filter(
+      (route) => route.includes(' /_api') && !route.startsWith('HEAD '),
+    );
+    expect(served.sort()).toEqual(listed.sort());
+    const ids = Object.values(paths).flatMap((operations) =>
+      Object.values(operations).map(({ operationId }) => operationId),
+    );
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('the document that is served is the one that is kept, but for its address', async () => {
+    const served = JSON.parse((await server.app.inject('/openapi.json')).body) as Record<string, unknown>;
+    expect({ ...served, servers: [] }).toEqual({ ...JSON.parse(JSON.stringify(document)), servers: [] });
+  });
+});
+
+/** Reads the tree that Fastify prints: a path is what stands on the way from the root. */
+function servedRoutes(tree: string): string[] {
+  const served: string[] = [];
+  const way: string[] = [];
+  for (const line of tree.split('\n')) {
+    const [, indent = '', part = '', methods] = /^([│\s]*)[├└]── (\S*)(?: \(([A-Z, ]+)\))?/.exec(line) ?? [];
+    if (part === '') continue;
+    way.splice(indent.length / 4, Infinity, part);
+    for (const method of methods?.split(', ') ?? []) served.push(`${method} ${way.join('')}`);
+  }
+  return served;
+}
