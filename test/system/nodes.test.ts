@@ -33,8 +33,11 @@ async function start(count: number, databaseUrl: string): Promise<readonly Serve
 }
 
 async function stopAll(): Promise<void> {
-  const codes = await Promise.all(started.splice(0).map((node) => node.stop()));
-  expect(codes.every((code) => code === 0)).toBe(true);
+  const nodes = started.splice(0);
+  const codes = await Promise.all(nodes.map((node) => node.stop()));
+  codes.forEach((code, i) => {
+    expect(code, nodes[i]?.logs()).toBe(0);
+  });
 }
 
 describe('nodes that start at once on an empty database', () => {

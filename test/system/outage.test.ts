@@ -8,8 +8,8 @@ import { expectWhole, queryPostgres } from './records.ts';
 
 // While PostgreSQL is gone an answer comes at once; while it is silent a new connection is waited for 5 s.
 const GONE_MS_MAX = 8_000;
-// The engine waits 20 s for the answer to a query.
-const SILENT_MS_MAX = 30_000;
+// The engine waits 20 s for the answer to a query, and what waited behind that batch may meet the same once more.
+const SILENT_MS_MAX = 45_000;
 const LOG_LINE_LENGTH_MAX = 3_000;
 const PASSWORD = 'hunter2secret';
 const RECOVERY_MS_MAX = 15_000;
@@ -18,6 +18,7 @@ const folder = temporaryFolder();
 let postgres: Postgres;
 let databaseUrl = '';
 let server: ServerProcess;
+let isStopped = false;
 
 // A PostgreSQL of this file's own: the one of the run belongs to everybody.
 beforeAll(async () => {
@@ -39,17 +40,20 @@ async function begin(): Promise<void> {
 }
 afterEach(async () => {
   postgres.thaw();
+  // A test that failed half way leaves PostgreSQL down, and the next one wants it up.
+  if (isStopped) await startAgain();
   expect(await server.stop()).toBe(0);
-  expect(server.logs()).not.toContain(PASSWORD);
-  // What is told about a lost connection is for a person to read, not the insides of the driver.
-  const longest = Math.max(
-    ...server
-      .logs()
-      .split('\n')
-      .map((line) => line.length),
-  );
-  expect(longest).toBeLessThan(LOG_LINE_LENGTH_MAX);
 });
+
+async function stopPostgres(mode: 'fast' | 'immediate'): Promise<void> {
+  isStopped = true;
+  await postgres.stopServer(mode);
+}
+
+async function startAgain(): Promise<void> {
+  await postgres.startServer();
+  isStopped = false;
+}
 
 const statusOf = async (path: string): Promise<number> => (await call(server.url + path)).status;
 
@@ -95,7 +99,7 @@ describe.each(['fast', 'immediate'] as const)('PostgreSQL stops (%s) under load 
     await begin();
     const load = startLoad(server.url, 'load');
     await load.acknowledged(200);
-    await postgres.stopServer(mode);
+    await stopPostgres(mode);
     await load.ended;
     expect(load.lost()).toBe(0);
     expectOnlyUnavailable(load.refused);
@@ -109,9 +113,26 @@ describe.each(['fast', 'immediate'] as const)('PostgreSQL stops (%s) under load 
     expect(await statusOf('/healthz')).toBe(200);
     expect(await statusOf('/readyz')).toBe(503);
 
-    await postgres.startServer();
+    await startAgain();
     await recovered();
     await expectConverged([...load.claims, ...claims]);
+  });
+});
+
+describe('a connection that PostgreSQL closes', () => {
+  it('is told in a short line for a person, without the password', async () => {
+    await begin();
+    await stopPostgres('fast');
+    expect(await statusOf('/readyz')).toBe(503);
+    await vi.waitUntil(() => server.logs().includes('a database connection was lost'));
+    expect(server.logs()).not.toContain(PASSWORD);
+    const longest = Math.max(
+      ...server
+        .logs()
+        .split('\n')
+        .map((line) => line.length),
+    );
+    expect(longest).toBeLessThan(LOG_LINE_LENGTH_MAX);
   });
 });
 

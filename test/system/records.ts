@@ -1,9 +1,7 @@
 /** What the database itself says: the rows that belong to each payment, read past the API. */
 import pg from 'pg';
+import { openPglite } from '../../src/db/pglite.ts';
 import { expectSame } from './load.ts';
-
-/** The built one, as the server itself uses it: its thread then runs without a compiler. */
-const BUILT_PGLITE = new URL('../../dist/db/pglite.js', import.meta.url).href;
 
 export type Query = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
@@ -25,7 +23,6 @@ export async function queryEmbedded<Result>(
   dataDirectory: string,
   work: (query: Query) => Promise<Result>,
 ): Promise<Result> {
-  const { openPglite } = (await import(BUILT_PGLITE)) as typeof import('../../src/db/pglite.ts');
   const database = await openPglite({
     dataDirectory,
     onCrash: (error) => {

@@ -139,6 +139,12 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s under load', (signal) => {
 describe('a signal', () => {
   const startShared = async () => start({ databaseUrl: await createDatabase(inject('postgresUrl')) });
 
+  it('ends a server well that has only just said that it is running', async () => {
+    const databaseUrl = await createDatabase(inject('postgresUrl'));
+    const stopAtOnce = async () => (await start({ databaseUrl })).stop();
+    expect(await Promise.all(Array.from({ length: 6 }, stopAtOnce))).toEqual([0, 0, 0, 0, 0, 0]);
+  });
+
   it('ends an idle server at once, whose clients keep their connections open', async () => {
     const server = await startShared();
     const idle = await connect(server);
