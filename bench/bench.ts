@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { startPostgres } from '../test/support/postgres.ts';
 import { CONTENDERS, type ContenderName, setStage } from './contenders.ts';
-import type { Measurement } from './measurement.ts';
-import { type Neighbours, waitForQuiet } from './neighbours.ts';
+import type { Measured } from './measurement.ts';
+import { waitForQuiet } from './neighbours.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
 import { judge, renderResults } from './report.ts';
 
@@ -60,19 +60,17 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
   // Statements planned on tables that were empty a second ago would be slow for the server and the baseline alike.
   for (const database of databases) await command(database, 'analyze');
 
-  const neighbours: Neighbours[] = [];
-  const rounds: Partial<Record<ContenderName, Measurement>>[] = [];
+  const rounds: Partial<Record<ContenderName, Measured>>[] = [];
   for (let number = 1; number <= options.rounds; number += 1) {
-    const round: Partial<Record<ContenderName, Measurement>> = {};
+    const round: Partial<Record<ContenderName, Measured>> = {};
     for (const { name, run } of contenders) {
       // No contender pays for the pages that the one before it left unwritten.
       await command(postgres.url, 'checkpoint');
-      const beside = await waitForQuiet();
-      neighbours.push(beside);
-      const measured = await run(options.seconds);
+      const { isQuiet, busyCores } = await waitForQuiet();
+      const measured = { ...(await run(options.seconds)), isQuiet };
       round[name] = measured;
       const rate = Math.round(measured.ratePerSecond).toLocaleString('en-US');
-      const spoiled = beside.isQuiet ? '' : ` (beside ${beside.busyCores.toFixed(1)} busy cores)`;
+      const spoiled = isQuiet ? '' : ` (beside ${busyCores.toFixed(1)} busy cores)`;
       say(
         `round ${number} of ${options.rounds}: ${CONTENDERS[name]}: ${rate}/s, p99 ${measured.p99Ms.toFixed(1)} ms${spoiled}`,
       );
@@ -84,7 +82,7 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
   const postgresVersion = await command(postgres.url, 'show server_version');
   writeFileSync(
     RESULTS,
-    renderResults(rounds, verdict, { options, postgresVersion, baselineDriver, remarks, neighbours }),
+    renderResults(rounds, verdict, { options, postgresVersion, baselineDriver, remarks }),
   );
   process.stdout.write(`${verdict.table}\n`);
   for (const line of verdict.missed) process.stdout.write(`MISSED  ${line}\n`);

@@ -7,6 +7,11 @@ export interface Measurement {
   readonly generatorCores?: number;
 }
 
+/** A measurement and whether the machine did nothing else when it began. */
+export interface Measured extends Measurement {
+  readonly isQuiet: boolean;
+}
+
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

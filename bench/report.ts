@@ -1,19 +1,16 @@
 import { cpus } from 'node:os';
 import { CONTENDERS, type ContenderName } from './contenders.ts';
-import { type Measurement, median } from './measurement.ts';
-import type { Neighbours } from './neighbours.ts';
+import { type Measured, median } from './measurement.ts';
 import type { Options } from './options.ts';
 
 /** One entry a round; a contender that was not asked for is absent. */
-export type Rounds = readonly Readonly<Partial<Record<ContenderName, Measurement>>>[];
+export type Rounds = readonly Readonly<Partial<Record<ContenderName, Measured>>>[];
 
 export interface Surroundings {
   readonly options: Options;
   readonly postgresVersion: string;
   readonly baselineDriver: string;
   readonly remarks: readonly string[];
-  /** What else the machine did before each measurement. */
-  readonly neighbours: readonly Neighbours[];
 }
 
 interface Bar {
@@ -30,6 +27,8 @@ const BARS: readonly Bar[] = [
   { what: 'GET of one payment against a bare route', of: 'read', against: 'bareGet', bar: 0.5 },
 ];
 
+const QUIET_ROUNDS_MIN = 2;
+
 export interface Verdict {
   readonly table: string;
   readonly missed: readonly string[];
@@ -37,24 +36,35 @@ export interface Verdict {
 
 /**
  * A ratio is taken within a round, where both sides met the same neighbours on the machine, and the median of the rounds
- * counts. Medians of each side divided by each other would mix a quiet minute with a busy one.
+ * counts. Medians of each side divided by each other would mix a quiet minute with a busy one. For the same reason
+ * rounds in which one side began beside other work are left out, as long as two are left.
  */
 export function judge(rounds: Rounds): Verdict {
-  const lines = ['| what | figure | bar | ratio | met? |', '|---|---|---|---|---|'];
+  const lines = ['| what | figure | bar | ratio | met? | rounds counted |', '|---|---|---|---|---|---|'];
   const missed: string[] = [];
   for (const { what, of, against, bar } of BARS) {
     const pairs = rounds.flatMap((round) => {
       const [one, other] = [round[of], round[against]];
-      return one === undefined || other === undefined
-        ? []
-        : [{ one: one.ratePerSecond, other: other.ratePerSecond }];
+      return one === undefined || other === undefined ? [] : [{ one, other }];
     });
     if (pairs.length === 0) continue;
-    const ratio = median(pairs.map(({ one, other }) => one / other));
-    const figure = `${perSecond(median(pairs.map(({ one }) => one)))} against ${perSecond(median(pairs.map(({ other }) => other)))}`;
-    lines.push(
-      `| ${what} | ${figure} | ${bar} | ${ratio.toFixed(2)} | ${ratio >= bar ? 'yes' : '**missed**'} |`,
-    );
+    const quiet = pairs.filter(({ one, other }) => one.isQuiet && other.isQuiet);
+    const counted = quiet.length >= QUIET_ROUNDS_MIN ? quiet : pairs;
+    const ratio = median(counted.map(({ one, other }) => one.ratePerSecond / other.ratePerSecond));
+    const figures = [counted.map(({ one }) => one), counted.map(({ other }) => other)];
+    const cells = [
+      what,
+      figures
+        .map((side) => perSecond(median(side.map(({ ratePerSecond }) => ratePerSecond))))
+        .join(' against '),
+      String(bar),
+      ratio.toFixed(2),
+      ratio >= bar ? 'yes' : '**missed**',
+      counted === quiet
+        ? `${quiet.length} quiet of ${pairs.length}`
+        : `all ${pairs.length}, on a busy machine`,
+    ];
+    lines.push(`| ${cells.join(' | ')} |`);
     if (ratio < bar) missed.push(`${what}: ${ratio.toFixed(2)}, the bar is ${bar}`);
   }
   return { table: lines.join('\n'), missed };
@@ -71,7 +81,6 @@ export function renderResults(
     `${processors.length} × ${processors[0]?.model.trim() ?? 'unknown processor'}, Node ${process.version}, PostgreSQL ${around.postgresVersion}.`,
     `Baseline driver: ${around.baselineDriver}.`,
     ...around.remarks,
-    `${around.neighbours.filter(({ isQuiet }) => !isQuiet).length} of ${around.neighbours.length} measurements began beside other work on the machine.`,
     'Only the ratios mean something, and only within one run.',
   ];
   const missed =
@@ -89,7 +98,7 @@ ${missed}
 ## Every round
 
 Figures a second; latencies in milliseconds over all rounds (median of the rounds' own percentiles); load = cores that the
-load generator itself used.
+load generator itself used; * = begun beside other work on the machine.
 
 ${everyRound(rounds)}
 `;
@@ -108,7 +117,7 @@ function everyRound(rounds: Rounds): string {
     const load = measured.flatMap(({ generatorCores }) => generatorCores ?? []);
     const cells = [
       CONTENDERS[name],
-      ...rates.map(perSecond),
+      ...measured.map(({ ratePerSecond, isQuiet }) => perSecond(ratePerSecond) + (isQuiet ? '' : ' *')),
       perSecond(median(rates)),
       median(measured.map(({ p50Ms }) => p50Ms)).toFixed(1),
       median(measured.map(({ p99Ms }) => p99Ms)).toFixed(1),

@@ -33,8 +33,8 @@ async function run(config: Config): Promise<void> {
     const demoKey = seed || config.databaseUrl !== undefined ? undefined : await makeDemo(server);
     const known = await findAnyKey(server.reader);
     const address = await server.listen();
-    console.log(banner(config, address, demoKey, known?.lastFour));
     closeOnSignal(server);
+    console.log(banner(config, address, demoKey, known?.lastFour));
   } catch (error) {
     await server.close();
     throw error;
@@ -140,11 +140,15 @@ function explain(error: unknown): string {
     error instanceof MigrationChanged;
   if (isKnown) return error.message;
   if (!(error instanceof Error)) return String(error);
-  const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+  const { code, port, syscall, severity } = error as NodeJS.ErrnoException & {
+    port?: number;
+    severity?: string;
+  };
   if (code === 'EADDRINUSE')
     return `Port ${port} is in use: stop what listens there, or choose another with --port.`;
-  if (code === 'EACCES') return `${error.message}.`;
-  if (error.name === 'DatabaseFailure') return `The database cannot be used: ${error.message}.`;
+  if (syscall !== undefined) return `The system refused it: ${error.message}.`;
+  if (error.name === 'DatabaseFailure' || severity !== undefined)
+    return `The database cannot be used: ${error.message}.`;
   return error.stack ?? error.message;
 }
 

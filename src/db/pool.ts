@@ -15,7 +15,7 @@ export interface PoolSettings {
 }
 
 const waitForConnectionMsMax = 5_000;
-const queryMsMax = 20_000;
+const queryMsMax = 10_000;
 
 /**
  * Each connection is told the same things. All our statements find rows by key, and some are planned while tables are
@@ -24,7 +24,7 @@ const queryMsMax = 20_000;
  * second is told to the client instead of holding a whole batch.
  */
 const sessionSettings = `
-  set time zone 'UTC'; set lock_timeout = '1s'; set statement_timeout = '15s'; set jit = off;
+  set time zone 'UTC'; set lock_timeout = '1s'; set statement_timeout = '9s'; set jit = off;
   set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off;`;
 
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {
@@ -59,6 +59,8 @@ export function openPool(settings: PoolSettings): Database {
   } as pg.PoolConfig);
   // An idle connection that the server closes is reported here; without a listener it would end the process.
   pool.on('error', (error) => settings.onIdleError?.(error));
+  // So is one that is lost while it is used; there the query fails too, and that is where it is dealt with.
+  pool.on('connect', (client) => client.on('error', () => undefined));
 
   async function withClient<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
     let client: pg.PoolClient;

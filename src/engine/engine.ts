@@ -32,6 +32,7 @@ const queueMaxDefault = 2_000;
 // Past this a batch gains nothing: the cost of its round trips is spread thin already, and its answers come later.
 const batchMaxDefault = 256;
 const singleAttemptsMax = 4;
+const waitMsMax = 10_000;
 const reapMax = 1_000;
 const retryAfterSeconds = 1;
 // After a key that was known elsewhere, more of them are likely: a client is retrying, or replaying its log.
@@ -120,6 +121,7 @@ export class Engine {
   }
 
   #take(): readonly Queued[] {
+    this.#dropOld();
     const batch: Queued[] = [];
     const left: Queued[] = [];
     for (const queued of this.#queue) {
@@ -129,6 +131,16 @@ export class Engine {
     }
     this.#queue = left;
     return batch;
+  }
+
+  /** A database that hangs holds up one batch after the other: what waited behind it long enough is not run at all. */
+  #dropOld(): void {
+    const oldest = performance.now() - waitMsMax;
+    if ((this.#queue[0]?.arrivedAt ?? oldest) >= oldest) return;
+    for (const { submission, resolve, arrivedAt } of this.#queue) {
+      if (arrivedAt < oldest) resolve(this.#unavailable(submission));
+    }
+    this.#queue = this.#queue.filter(({ arrivedAt }) => arrivedAt >= oldest);
   }
 
   async #runLane(batch: readonly Queued[]): Promise<void> {

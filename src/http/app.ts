@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, {
   type FastifyInstance,
@@ -56,11 +57,23 @@ export function createApp(settings: AppSettings): FastifyInstance {
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: requestMsMax,
     routerOptions: { maxParamLength: paramLengthMax },
+    // Node's own answer to a missing Host header has no body; ours says what is missing.
+    http: { requireHostHeader: false },
     // While it closes, the server still answers what it accepted; Fastify's own 503 would not carry the envelope.
     return503OnClosing: false,
     frameworkErrors: (error, _request, reply) =>
       void sendRefusal(reply as unknown as FastifyReply, refusalOf(error), docsUrl()),
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, docsUrl()),
+  });
+  app.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const { headers, body } = unreadable('The header Expect may only be 100-continue.', docsUrl());
+    response.writeHead(statusOf('invalid_request'), headers).end(body);
+  });
+  app.addHook('onRequest', (request, _reply, done) => {
+    const isLost = request.headers.host === undefined && request.raw.httpVersion === '1.1';
+    done(
+      isLost ? new Refused(refuse('invalid_request', { message: 'The header Host is missing.' })) : undefined,
+    );
   });
   acceptStrictJson(app);
   addPublicRoutes(app, settings);
@@ -106,12 +119,23 @@ function acceptStrictJson(app: FastifyInstance): void {
 /** What is not even HTTP still gets an answer that a program can read. */
 function refuseUnreadable(error: Error & { code?: string }, socket: Socket, docsUrl: string): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const requestId = formatId('request', newSuffix());
   const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
   const message = isTooLarge ? 'The headers are too large.' : 'This is not a complete HTTP/1.1 request.';
+  const { headers, body } = unreadable(message, docsUrl);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${statusOf('invalid_request')} Bad Request\r\n${lines.join('')}\r\n${body}`);
+}
+
+/** The answer to what never became a request of Fastify's. The connection ends with it. */
+function unreadable(message: string, docsUrl: string): { headers: Record<string, string>; body: string } {
+  const requestId = formatId('request', newSuffix());
   const body = errorBody(refuse('invalid_request', { message }), requestId, docsUrl);
-  socket.end(
-    `HTTP/1.1 ${statusOf('invalid_request')} Bad Request\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Request-Id: ${requestId}\r\nApi-Version: ${apiVersion}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'Request-Id': requestId,
+    'Api-Version': apiVersion,
+    Connection: 'close',
+  };
+  return { headers, body };
 }
