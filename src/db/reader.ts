@@ -1,31 +1,29 @@
-import { assert } from '../kernel/assert.ts';
-import type { Reader } from '../kernel/route.ts';
-import { type AnyRow, type Statement, selectByKeys, type Table } from '../kernel/table.ts';
+import type { Reader, Versioned } from '../kernel/route.ts';
+import { type Statement, selectByKeys, selectUnchanged, type Table } from '../kernel/table.ts';
 import { encodeArray } from './array.ts';
 import type { Database } from './database.ts';
 
-const lookupsInFlightMax = 2;
 const keysInLookupMax = 256;
+const rowsKeptMax = 5_000;
 
 interface Waiting {
+  readonly key: string;
   readonly orgId: string;
   readonly id: string;
-  readonly resolve: (row: AnyRow | undefined) => void;
+  readonly kept: Versioned | undefined;
+  readonly resolve: (row: Versioned | undefined) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/**
- * Reads for the API. Single records are looked up in groups: a look-up leaves at once when the database is idle, else it
- * takes along all that came meanwhile. One request alone waits for nobody, sixty-four share a round trip.
- */
+/** Reads for the API: single records in groups, everything else as it comes. */
 export function createReader(database: Database): Reader {
   const lookups = new Map<string, GroupedLookup>();
   return {
     rows: <Row>(statement: Statement, values: readonly unknown[]) => database.query<Row>(statement, values),
-    byKey: <Row extends AnyRow>(table: Table<Row>, orgId: string, id: string) => {
+    byKey: <Row extends Versioned>(table: Table<Row>, orgId: string, id: string) => {
       let lookup = lookups.get(table.name);
       if (!lookup) {
-        lookup = new GroupedLookup(database, selectByKeys(table, 'none'));
+        lookup = new GroupedLookup(database, selectByKeys(table, 'none'), selectUnchanged(table));
         lookups.set(table.name, lookup);
       }
       return lookup.find(orgId, id) as Promise<Row | undefined>;
@@ -33,57 +31,113 @@ export function createReader(database: Database): Reader {
   };
 }
 
+/**
+ * Look-ups by key of one table. A group leaves at once when none is under way, else it takes along all that came
+ * meanwhile: one request alone waits for nobody, sixty-four share a round trip. One group at a time, since two halves
+ * of it cost more wake-ups (16,000 GETs a second against 13,200).
+ *
+ * Rows are kept, but never trusted: each time the database says which of them still have their version, and only the
+ * others are read. What is polled again and again, as tests do, then costs one integer instead of a whole row, and what
+ * hangs on the identity of the row (how it is shown) is not made anew.
+ */
 class GroupedLookup {
   readonly #database: Database;
-  readonly #statement: Statement;
+  readonly #readRows: Statement;
+  readonly #findUnchanged: Statement;
+  readonly #kept = new Map<string, Versioned>();
   #waiting: Waiting[] = [];
-  #inFlight = 0;
-  #isScheduled = false;
+  #isBusy = false;
 
-  constructor(database: Database, statement: Statement) {
+  constructor(database: Database, readRows: Statement, findUnchanged: Statement) {
     this.#database = database;
-    this.#statement = statement;
+    this.#readRows = readRows;
+    this.#findUnchanged = findUnchanged;
   }
 
-  find(orgId: string, id: string): Promise<AnyRow | undefined> {
+  find(orgId: string, id: string): Promise<Versioned | undefined> {
+    const key = keyOf(orgId, id);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ orgId, id, resolve, reject });
-      this.#schedule();
+      this.#waiting.push({ key, orgId, id, kept: this.#kept.get(key), resolve, reject });
+      if (!this.#isBusy) this.#schedule();
     });
   }
 
-  /** One turn of the event loop later, so that the requests of one socket read find each other. */
+  /** One turn of the event loop later, so that the requests of one read of the sockets find each other. */
   #schedule(): void {
-    if (this.#isScheduled || this.#inFlight >= lookupsInFlightMax) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      void this.#run(this.#waiting.splice(0, keysInLookupMax));
-    });
+    this.#isBusy = true;
+    setImmediate(() => void this.#run(this.#waiting.splice(0, keysInLookupMax)));
   }
 
   async #run(group: readonly Waiting[]): Promise<void> {
-    assert(group.length > 0, 'a look-up is scheduled only when something waits');
-    this.#inFlight += 1;
-    if (this.#waiting.length > 0) this.#schedule();
+    const known = group.filter(({ kept }) => kept !== undefined);
+    const unknown = known.length === 0 ? group : group.filter(({ kept }) => kept === undefined);
     try {
-      const rows = await this.#database.query<AnyRow>(this.#statement, [
-        encodeArray(
-          'text',
-          group.map(({ orgId }) => orgId),
-        ),
-        encodeArray(
-          'text',
-          group.map(({ id }) => id),
-        ),
+      await Promise.all([
+        known.length > 0 ? this.#confirm(known) : undefined,
+        unknown.length > 0 ? this.#read(unknown) : undefined,
       ]);
-      const found = new Map(rows.map((row) => [`${row.orgId} ${row.id}`, row]));
-      for (const { orgId, id, resolve } of group) resolve(found.get(`${orgId} ${id}`));
     } catch (error) {
+      // Those that were answered before the fault stay answered: settling twice does nothing.
       for (const { reject } of group) reject(error);
-    } finally {
-      this.#inFlight -= 1;
-      if (this.#waiting.length > 0) this.#schedule();
+    }
+    this.#isBusy = false;
+    if (this.#waiting.length > 0) this.#schedule();
+  }
+
+  async #confirm(group: readonly Waiting[]): Promise<void> {
+    const unchanged = await this.#database.query<{ n: number }>(this.#findUnchanged, [
+      ...keyArrays(group),
+      encodeArray(
+        'integer',
+        group.map(({ kept }) => kept?.version),
+      ),
+    ]);
+    const isConfirmed: boolean[] = [];
+    for (const { n } of unchanged) isConfirmed[n - 1] = true;
+    const changed = group.filter(({ kept, resolve }, i) => {
+      if (isConfirmed[i]) resolve(kept);
+      return !isConfirmed[i];
+    });
+    if (changed.length > 0) await this.#read(changed);
+  }
+
+  async #read(group: readonly Waiting[]): Promise<void> {
+    const rows = await this.#database.query<Versioned>(this.#readRows, keyArrays(group));
+    const found = new Map(rows.map((row) => [keyOf(row.orgId, row.id), row]));
+    for (const { key, resolve } of group) {
+      const row = found.get(key);
+      this.#keep(key, row);
+      resolve(row);
     }
   }
+
+  #keep(key: string, row: Versioned | undefined): void {
+    this.#kept.delete(key);
+    if (!row) return;
+    if (this.#kept.size >= rowsKeptMax) {
+      // A map remembers its order of insertion: the first is the oldest.
+      for (const oldest of this.#kept.keys()) {
+        this.#kept.delete(oldest);
+        break;
+      }
+    }
+    this.#kept.set(key, row);
+  }
+}
+
+function keyArrays(group: readonly Waiting[]): Buffer[] {
+  return [
+    encodeArray(
+      'text',
+      group.map(({ orgId }) => orgId),
+    ),
+    encodeArray(
+      'text',
+      group.map(({ id }) => id),
+    ),
+  ];
+}
+
+function keyOf(orgId: string, id: string): string {
+  return `${orgId} ${id}`;
 }

@@ -1,7 +1,24 @@
+import { randomFillSync } from 'node:crypto';
 import { V7Generator } from 'uuidv7';
 import { encodeSuffix } from '../kernel/ids.ts';
 
-const generator = new V7Generator();
+/** Random numbers from a pool: asking the system for each of them costs more than all the rest of an id. */
+class PooledRandom {
+  readonly #pool = new Uint32Array(1_024);
+  #next = this.#pool.length;
+
+  nextUint32(): number {
+    if (this.#next >= this.#pool.length) {
+      randomFillSync(this.#pool);
+      this.#next = 0;
+    }
+    const value = this.#pool[this.#next] ?? 0;
+    this.#next += 1;
+    return value;
+  }
+}
+
+const generator = new V7Generator(new PooledRandom());
 
 /** A fresh id suffix: a UUIDv7 in base32, always greater than the one before in this process. */
 export function newSuffix(): string {

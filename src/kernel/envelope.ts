@@ -11,6 +11,33 @@ export interface Presented {
   readonly [field: string]: unknown;
 }
 
+/**
+ * For rows that are read again and again: a row never changes, so it is shown once. The text that a resource becomes hangs
+ * on it in the same way; both go when the row goes.
+ */
+export function shownOnce<Row extends object>(present: (row: Row) => Presented): (row: Row) => Presented {
+  const shown = new WeakMap<Row, Presented>();
+  return (row) => {
+    let presented = shown.get(row);
+    if (!presented) {
+      presented = present(row);
+      shown.set(row, presented);
+    }
+    return presented;
+  };
+}
+
+const texts = new WeakMap<Presented, string>();
+
+export function resourceText(resource: Presented): string {
+  let text = texts.get(resource);
+  if (text === undefined) {
+    text = JSON.stringify(resource);
+    texts.set(resource, text);
+  }
+  return text;
+}
+
 /** How a successful answer is told on the wire; the failures are in the catalogue. */
 export const successStatus = { created: 201, ok: 200 } as const;
 export type Success = keyof typeof successStatus;
@@ -27,7 +54,7 @@ export function withRequestId(resourceJson: string, requestId: string): string {
 }
 
 export function resourceBody(resource: Presented, requestId: string): string {
-  return withRequestId(JSON.stringify(resource), requestId);
+  return withRequestId(resourceText(resource), requestId);
 }
 
 export function errorBody(refusal: Refusal, requestId: string, docsUrl: string): string {

@@ -73,10 +73,15 @@ export interface Principal {
   readonly scopes: ReadonlySet<Scope>;
 }
 
+/** Every change of a row counts its version up, so a row with the same version is the same row. */
+export interface Versioned extends AnyRow {
+  readonly version: number;
+}
+
 /** The port through which stores read. Look-ups by key that arrive together share one round trip. */
 export interface Reader {
   rows<Row>(statement: Statement, values: readonly unknown[]): PromiseLike<readonly Row[]>;
-  byKey<Row extends AnyRow>(table: Table<Row>, orgId: string, id: string): PromiseLike<Row | undefined>;
+  byKey<Row extends Versioned>(table: Table<Row>, orgId: string, id: string): PromiseLike<Row | undefined>;
 }
 
 export function presentPage<Row>(page: Page<Row>, present: (row: Row) => Presented): PresentedPage {

@@ -68,7 +68,7 @@ export type KeyLock = 'none' | 'share' | 'update';
  * construction: rows are locked in the order of the sorted keys, which is what keeps two batches from a deadlock,
  * and a plan made while the table was empty cannot turn into a scan later.
  */
-export function selectByKeys<Row extends AnyRow>(table: Table<Row>, lock: KeyLock): Statement {
+export function selectByKeys<Row>(table: Table<Row>, lock: KeyLock): Statement {
   const locking = lock === 'none' ? '' : ` for ${lock}`;
   return {
     name: `${table.name}_by_keys_${lock}`,
@@ -76,6 +76,17 @@ export function selectByKeys<Row extends AnyRow>(table: Table<Row>, lock: KeyLoc
       `select t.* from unnest($1::text[], $2::text[]) as k(org_id, id) cross join lateral (` +
       `select ${selectList(table, 's')} from ${table.name} s ` +
       `where s.org_id = k.org_id and s.id = k.id offset 0${locking}) t`,
+  };
+}
+
+/** Which of the rows given, each with a version, still have it: their places in the arrays, from 1. */
+export function selectUnchanged<Row>(table: Table<Row>): Statement {
+  return {
+    name: `${table.name}_unchanged`,
+    text:
+      `select k.n::integer as n from unnest($1::text[], $2::text[], $3::integer[]) with ordinality ` +
+      `as k(org_id, id, version, n) cross join lateral (select 1 from ${table.name} s ` +
+      `where s.org_id = k.org_id and s.id = k.id and s.version = k.version offset 0) t`,
   };
 }
 

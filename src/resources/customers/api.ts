@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
-import type { Presented } from '../../kernel/envelope.ts';
+import { type Presented, shownOnce } from '../../kernel/envelope.ts';
 import { refuse } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -92,6 +92,8 @@ export function presentCustomer(row: CustomerRow): Presented {
   };
 }
 
+const showCustomer = shownOnce(presentCustomer);
+
 export const customerResource: Resource<CustomerRow> = {
   name: 'customer',
   table: customersTable,
@@ -154,7 +156,7 @@ export const customerRoutes: readonly Route[] = [
       const row = isId('customer', customerId)
         ? await findCustomer(reader, principal.orgId, customerId)
         : undefined;
-      return row ? presentCustomer(row) : refuse('resource_not_found');
+      return row ? showCustomer(row) : refuse('resource_not_found');
     },
   },
   {

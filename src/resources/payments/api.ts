@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
-import type { Presented } from '../../kernel/envelope.ts';
+import { type Presented, shownOnce } from '../../kernel/envelope.ts';
 import { refuse } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -108,6 +108,8 @@ export function presentPayment(row: PaymentRow): Presented {
   };
 }
 
+const showPayment = shownOnce(presentPayment);
+
 export const paymentResource: Resource<PaymentRow> = {
   name: 'payment',
   table: paymentsTable,
@@ -177,7 +179,7 @@ export const paymentRoutes: readonly Route[] = [
       const row = isId('payment', paymentId)
         ? await findPayment(reader, principal.orgId, paymentId)
         : undefined;
-      return row ? presentPayment(row) : refuse('resource_not_found');
+      return row ? showPayment(row) : refuse('resource_not_found');
     },
   },
 ];
