@@ -29,10 +29,16 @@ async function main(argv: readonly string[]): Promise<void> {
   }
   const folder = mkdtempSync(path.join(tmpdir(), 'sandbank-bench-'));
   const cleanups: (() => Promise<unknown>)[] = [async () => rmSync(folder, { recursive: true, force: true })];
+  const cleanUp = async (): Promise<void> => {
+    for (let next = cleanups.pop(); next !== undefined; next = cleanups.pop()) await next();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void cleanUp().finally(() => process.exit(1)));
+  }
   try {
     await bench(options, folder, cleanups);
   } finally {
-    for (const cleanup of cleanups.reverse()) await cleanup();
+    await cleanUp();
   }
 }
 

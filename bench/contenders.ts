@@ -91,8 +91,9 @@ export async function setStage(
     let runs = 0;
     const runBaseline = (seconds: number): Promise<Measurement> => {
       runs += 1;
-      if (pgbench === undefined) return runDriver(baseline.url, baseline.statements, seconds);
-      return runPgbench(pgbench, baseline.url, baseline.statements, seconds, runs);
+      const { statements } = baseline;
+      if (pgbench === undefined) return runDriver(baseline.url, statements, seconds);
+      return runPgbench(pgbench, { databaseUrl: baseline.url, statements, seconds, number: runs, folder });
     };
     say('starting Sandbank on PGlite');
     const embedded = await start({ dataDir: path.join(folder, 'data') }, options.profile);

@@ -1,7 +1,6 @@
 /** The baseline run by pgbench, PostgreSQL's own load tool. */
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Statement } from './baseline.ts';
 import { type Measurement, percentile } from './measurement.ts';
@@ -59,48 +58,37 @@ function postgresFolders(): string[] {
   return folders;
 }
 
-export async function runPgbench(
-  pgbench: Pgbench,
-  databaseUrl: string,
-  statements: readonly Statement[],
-  seconds: number,
-  run: number,
-): Promise<Measurement> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sandbank-pgbench-'));
-  try {
-    const { script, definitions } = pgbenchScript(statements);
-    const file = path.join(folder, 'create.sql');
-    writeFileSync(file, script);
-    const output = await execute(pgbench.command, [
-      ...[
-        '-n',
-        '-M',
-        'prepared',
-        '-c',
-        String(BASELINE_CLIENTS),
-        '-j',
-        String(THREADS),
-        '-T',
-        String(seconds),
-        '-f',
-        file,
-      ],
-      ...['-l', '--log-prefix', path.join(folder, 'log'), '--sampling-rate', String(LOG_SAMPLING)],
-      ...['-D', `n=${FIRST_NUMBER + run * RUN_STRIDE}`],
-      ...definitions.flatMap((definition) => ['-D', definition]),
-      databaseUrl,
-    ]);
-    const tps = /^tps = ([\d.]+)/m.exec(output)?.[1];
-    if (tps === undefined) throw new Error(`pgbench printed no rate:\n${output}`);
-    const latenciesMs = readLatencies(folder);
-    return {
-      ratePerSecond: Number(tps),
-      p50Ms: percentile(latenciesMs, 50),
-      p99Ms: percentile(latenciesMs, 99),
-    };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+export interface PgbenchRun {
+  readonly databaseUrl: string;
+  readonly statements: readonly Statement[];
+  readonly seconds: number;
+  /** Counts the runs in one database: each draws numbers of its own. */
+  readonly number: number;
+  /** Where the run may keep its files. */
+  readonly folder: string;
+}
+
+export async function runPgbench(pgbench: Pgbench, run: PgbenchRun): Promise<Measurement> {
+  const { script, definitions } = pgbenchScript(run.statements);
+  const folder = mkdtempSync(path.join(run.folder, 'pgbench-'));
+  const file = path.join(folder, 'create.sql');
+  writeFileSync(file, script);
+  const output = await execute(pgbench.command, [
+    ...['-n', '-M', 'prepared', '-c', String(BASELINE_CLIENTS), '-j', String(THREADS)],
+    ...['-T', String(run.seconds), '-f', file],
+    ...['-l', '--log-prefix', path.join(folder, 'log'), '--sampling-rate', String(LOG_SAMPLING)],
+    ...['-D', `n=${FIRST_NUMBER + run.number * RUN_STRIDE}`],
+    ...definitions.flatMap((definition) => ['-D', definition]),
+    run.databaseUrl,
+  ]);
+  const tps = /^tps = ([\d.]+)/m.exec(output)?.[1];
+  if (tps === undefined) throw new Error(`pgbench printed no rate:\n${output}`);
+  const latenciesMs = readLatencies(folder);
+  return {
+    ratePerSecond: Number(tps),
+    p50Ms: percentile(latenciesMs, 50),
+    p99Ms: percentile(latenciesMs, 99),
+  };
 }
 
 /** Variables live as long as the client, so `n` counts its transactions; with the client's number it is unique. */

@@ -79,6 +79,7 @@ const PaymentSchema = resource('payment', paymentMachine.states, {
 });
 
 export function presentPayment(row: PaymentRow): Presented {
+  const createdAt = instantToText(row.createdAt);
   return {
     object: 'payment',
     sandbox: true,
@@ -103,8 +104,8 @@ export function presentPayment(row: PaymentRow): Presented {
     allowedActions: allowedActions(paymentMachine, row.status),
     reconciliation: null,
     version: row.version,
-    createdAt: instantToText(row.createdAt),
-    updatedAt: instantToText(row.updatedAt),
+    createdAt,
+    updatedAt: row.updatedAt === row.createdAt ? createdAt : instantToText(row.updatedAt),
   };
 }
 
