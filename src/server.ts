@@ -34,7 +34,6 @@ export async function createServer(
   config: Config,
   onCrash: (error: Error) => void = () => undefined,
 ): Promise<Server> {
-  const wallClock = Date.now;
   // The logger belongs to Fastify, which is made last; until then there is nothing to log about.
   let log: FastifyInstance['log'] | undefined;
   const database =
@@ -45,10 +44,18 @@ export async function createServer(
         );
   try {
     await migrate(database);
+    return assemble(config, database, (made) => {
+      log = made;
+    });
   } catch (error) {
+    // An open database would keep the process alive, and its directory locked.
     await database.close();
     throw error;
   }
+}
+
+function assemble(config: Config, database: Database, onLog: (log: FastifyInstance['log']) => void): Server {
+  const wallClock = Date.now;
   let address = config.publicUrl ?? '';
   const publicUrl = () => address;
   const metrics = config.hasMetrics ? createMetrics() : undefined;
@@ -57,7 +64,7 @@ export async function createServer(
     resources: new Map(resources.map((resource) => [resource.name, resource])),
     docsUrl: () => `${address}/docs`,
     metrics: metrics?.engine ?? unmeasured,
-    onBug: (error, requestId) => log?.error({ err: error, requestId }, 'a command failed'),
+    onBug: (error, requestId) => app.log.error({ err: error, requestId }, 'a command failed'),
   });
   let isDraining = false;
   const app = createApp({
@@ -74,11 +81,12 @@ export async function createServer(
     logLevel: config.logLevel,
     wallClock,
   });
-  log = app.log;
+  const { log } = app;
+  onLog(log);
   const stopReaper =
     config.role === 'api'
       ? () => undefined
-      : startReaper(engine, wallClock, (error) => log?.warn({ err: error }, 'reaping failed'));
+      : startReaper(engine, wallClock, (error) => log.warn({ err: error }, 'reaping failed'));
 
   return {
     app,

@@ -27,13 +27,13 @@ export interface Page<Row> {
   readonly nextCursor: string | null;
 }
 
-type Filter = 'status' | 'customerId';
+export type ListFilter = 'status' | 'customerId';
 
 /** Builds the query of one page, or nothing when the cursor is not one of ours. One row more than asked tells `hasMore`. */
 export function listRequest<Row extends AnyRow>(
   table: Table<Row>,
   kind: IdKind,
-  filters: readonly Filter[],
+  filters: readonly ListFilter[],
   orgId: string,
   query: ListQuery,
 ): ListRequest | 'invalid_cursor' {

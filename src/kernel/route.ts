@@ -1,8 +1,9 @@
 import type { TSchema } from 'typebox';
 import type { CommandKind } from './command.ts';
-import type { Presented } from './envelope.ts';
-import type { Refusal } from './errors.ts';
-import type { Page } from './list.ts';
+import { type Presented, shownOnce } from './envelope.ts';
+import { type Refusal, refuse } from './errors.ts';
+import { type IdKind, isId } from './ids.ts';
+import { type ListFilter, type ListQuery, listRequest, type Page, pageOf } from './list.ts';
 import type { Scope } from './scopes.ts';
 import type { AnyRow, Instant, Statement, Table } from './table.ts';
 
@@ -84,6 +85,35 @@ export interface Reader {
   byKey<Row extends Versioned>(table: Table<Row>, orgId: string, id: string): PromiseLike<Row | undefined>;
 }
 
-export function presentPage<Row>(page: Page<Row>, present: (row: Row) => Presented): PresentedPage {
-  return { data: page.rows.map(present), hasMore: page.hasMore, nextCursor: page.nextCursor };
+/** How a record is read by the id in the path. What is no id of this kind is a record that is not there. */
+export function retrieving<Row extends Versioned>(
+  kind: IdKind,
+  table: Table<Row>,
+  present: (row: Row) => Presented,
+): ReadRoute['read'] {
+  const show = shownOnce(present);
+  return ({ reader, principal, params }) => {
+    const id = params.id ?? '';
+    if (!isId(kind, id)) return refuse('resource_not_found');
+    return reader
+      .byKey(table, principal.orgId, id)
+      .then((row) => (row ? show(row) : refuse('resource_not_found')));
+  };
+}
+
+/** How a page of records is read, newest first. */
+export function listing<Row extends AnyRow>(
+  kind: IdKind,
+  table: Table<Row>,
+  filters: readonly ListFilter[],
+  present: (row: Row) => Presented,
+): ReadRoute['read'] {
+  return ({ reader, principal, query }) => {
+    const request = listRequest(table, kind, filters, principal.orgId, query as ListQuery);
+    if (request === 'invalid_cursor') return refuse('invalid_cursor', { param: 'cursor' });
+    return reader.rows<Row>(request.statement, request.values).then((rows) => {
+      const { rows: shown, hasMore, nextCursor } = pageOf(rows, request.limit);
+      return { data: shown.map(present), hasMore, nextCursor };
+    });
+  };
 }

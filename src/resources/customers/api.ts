@@ -1,12 +1,10 @@
 import { type Static, Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
-import { type Presented, shownOnce } from '../../kernel/envelope.ts';
-import { refuse } from '../../kernel/errors.ts';
-import { isId } from '../../kernel/ids.ts';
+import type { Presented } from '../../kernel/envelope.ts';
 import { limits } from '../../kernel/limits.ts';
-import { instantToText, type ListQuery } from '../../kernel/list.ts';
+import { instantToText } from '../../kernel/list.ts';
 import { allowedActions } from '../../kernel/machine.ts';
-import { presentPage, type Route } from '../../kernel/route.ts';
+import { listing, type Route, retrieving } from '../../kernel/route.ts';
 import {
   id,
   list,
@@ -27,7 +25,7 @@ import {
   type UpdateCustomer,
   updateCustomer,
 } from './machine.ts';
-import { customersTable, findCustomer, listCustomers } from './store.ts';
+import { customersTable } from './store.ts';
 
 const Name = text(limits.nameLengthMax);
 // One @ with something on both sides. A sandbox must take any address that a real one might.
@@ -92,8 +90,6 @@ export function presentCustomer(row: CustomerRow): Presented {
   };
 }
 
-const showCustomer = shownOnce(presentCustomer);
-
 export const customerResource: Resource<CustomerRow> = {
   name: 'customer',
   table: customersTable,
@@ -137,12 +133,7 @@ export const customerRoutes: readonly Route[] = [
     query: listQuery(customerMachine.states),
     response: list(CustomerSchema),
     responseName: 'CustomerList',
-    read: async ({ reader, principal, query }) => {
-      const page = await listCustomers(reader, principal.orgId, query as ListQuery);
-      return page === 'invalid_cursor'
-        ? refuse(page, { param: 'cursor' })
-        : presentPage(page, presentCustomer);
-    },
+    read: listing('customer', customersTable, ['status'], presentCustomer),
   },
   {
     ...words,
@@ -151,13 +142,7 @@ export const customerRoutes: readonly Route[] = [
     path: 'developer_api_customers/{id}',
     scope: 'customers:read',
     summary: 'Retrieve a customer',
-    read: async ({ reader, principal, params }) => {
-      const customerId = params.id ?? '';
-      const row = isId('customer', customerId)
-        ? await findCustomer(reader, principal.orgId, customerId)
-        : undefined;
-      return row ? showCustomer(row) : refuse('resource_not_found');
-    },
+    read: retrieving('customer', customersTable, presentCustomer),
   },
   {
     ...words,

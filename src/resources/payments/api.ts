@@ -1,12 +1,10 @@
 import { type Static, Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
-import { type Presented, shownOnce } from '../../kernel/envelope.ts';
-import { refuse } from '../../kernel/errors.ts';
-import { isId } from '../../kernel/ids.ts';
+import type { Presented } from '../../kernel/envelope.ts';
 import { limits } from '../../kernel/limits.ts';
-import { instantToText, type ListQuery } from '../../kernel/list.ts';
+import { instantToText } from '../../kernel/list.ts';
 import { allowedActions } from '../../kernel/machine.ts';
-import { presentPage, type Route } from '../../kernel/route.ts';
+import { listing, type Route, retrieving } from '../../kernel/route.ts';
 import { paymentScenarios } from '../../kernel/scenario.ts';
 import {
   Amount,
@@ -30,7 +28,7 @@ import {
   paymentMachine,
   paymentMethodTypes,
 } from './machine.ts';
-import { findPayment, listPayments, paymentsTable } from './store.ts';
+import { paymentsTable } from './store.ts';
 
 const Scenario = Type.Union(
   [
@@ -109,8 +107,6 @@ export function presentPayment(row: PaymentRow): Presented {
   };
 }
 
-const showPayment = shownOnce(presentPayment);
-
 export const paymentResource: Resource<PaymentRow> = {
   name: 'payment',
   table: paymentsTable,
@@ -145,12 +141,7 @@ export const paymentRoutes: readonly Route[] = [
     query: listQuery(paymentMachine.states, { customerId: Type.Optional(id('customer')) }),
     response: list(PaymentSchema),
     responseName: 'PaymentList',
-    read: async ({ reader, principal, query }) => {
-      const page = await listPayments(reader, principal.orgId, query as ListQuery);
-      return page === 'invalid_cursor'
-        ? refuse(page, { param: 'cursor' })
-        : presentPage(page, presentPayment);
-    },
+    read: listing('payment', paymentsTable, ['status', 'customerId'], presentPayment),
   },
   {
     operationId: 'createPayment',
@@ -175,12 +166,6 @@ export const paymentRoutes: readonly Route[] = [
     summary: 'Retrieve a payment',
     response: PaymentSchema,
     responseName: 'Payment',
-    read: async ({ reader, principal, params }) => {
-      const paymentId = params.id ?? '';
-      const row = isId('payment', paymentId)
-        ? await findPayment(reader, principal.orgId, paymentId)
-        : undefined;
-      return row ? showPayment(row) : refuse('resource_not_found');
-    },
+    read: retrieving('payment', paymentsTable, presentPayment),
   },
 ];

@@ -1,5 +1,3 @@
-import { type ListQuery, listRequest, type Page, pageOf } from '../../kernel/list.ts';
-import type { Reader } from '../../kernel/route.ts';
 import { defineTable } from '../../kernel/table.ts';
 import type { PaymentRow } from './machine.ts';
 
@@ -27,17 +25,3 @@ export const paymentsTable = defineTable<PaymentRow>('payments', ['org_id', 'id'
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 });
-
-export function findPayment(reader: Reader, orgId: string, id: string): PromiseLike<PaymentRow | undefined> {
-  return reader.byKey(paymentsTable, orgId, id);
-}
-
-export async function listPayments(
-  reader: Reader,
-  orgId: string,
-  query: ListQuery,
-): Promise<Page<PaymentRow> | 'invalid_cursor'> {
-  const request = listRequest(paymentsTable, 'payment', ['status', 'customerId'], orgId, query);
-  if (request === 'invalid_cursor') return request;
-  return pageOf(await reader.rows<PaymentRow>(request.statement, request.values), request.limit);
-}
