@@ -3,7 +3,15 @@ import { refusedCommand, type Submission } from '../engine/submission.ts';
 import { resourceBody } from '../kernel/envelope.ts';
 import { type ErrorCode, type Refusal, refuse, statusOf } from '../kernel/errors.ts';
 import { idPrefixes } from '../kernel/ids.ts';
-import type { PresentedPage, Principal, ReadAnswer, ReadRoute, Route, WriteRoute } from '../kernel/route.ts';
+import type {
+  Awaitable,
+  PresentedPage,
+  Principal,
+  ReadAnswer,
+  ReadRoute,
+  Route,
+  WriteRoute,
+} from '../kernel/route.ts';
 import { strict } from '../kernel/schema.ts';
 import { apiVersions } from '../kernel/version.ts';
 import { type AppSettings, pathOf } from './app.ts';
@@ -136,19 +144,17 @@ export function addApiRoutes(app: FastifyInstance, settings: AppSettings): ApiRo
       url: fastifyPath(route),
       config: { route },
       onRequest: onRequest(route),
-      handler: async (request, reply) => {
+      handler: (request, reply) => {
         const principal = principalOf(request);
         const query = { ...(request.query as Record<string, unknown>) };
         const refusal = checkQuery(query);
         if (refusal) throw new Refused(refusal);
         const params = request.params as Record<string, string>;
-        const answer = await route.read({ principal, params, query, now: wallClock(), reader });
-        if (isRefusal(answer)) throw new Refused(answer);
-        return sendJson(
-          reply,
-          200,
-          isPage(answer) ? listBody(answer, request.id) : resourceBody(answer, request.id),
-        );
+        const answer = route.read({ principal, params, query, now: wallClock(), reader });
+        // Without an async function: at twenty thousand reads a second its promises are a tenth of the work.
+        if (!isPending(answer)) sendRead(reply, answer);
+        else
+          answer.then((read) => sendRead(reply, read)).then(undefined, (error: unknown) => reply.send(error));
       },
     });
   }
@@ -207,12 +213,22 @@ function principalOf(request: FastifyRequest): Principal {
   return request.principal;
 }
 
+function isPending(answer: Awaitable<ReadAnswer>): answer is PromiseLike<ReadAnswer> {
+  return 'then' in answer && typeof answer.then === 'function';
+}
+
 function isRefusal(answer: ReadAnswer): answer is Refusal {
   return 'ok' in answer && answer.ok === false;
 }
 
 function isPage(answer: ReadAnswer): answer is PresentedPage {
   return !('object' in answer);
+}
+
+function sendRead(reply: FastifyReply, answer: ReadAnswer): FastifyReply {
+  if (isRefusal(answer)) return reply.send(new Refused(answer));
+  const { id } = reply.request;
+  return sendJson(reply, 200, isPage(answer) ? listBody(answer, id) : resourceBody(answer, id));
 }
 
 function listBody({ data, hasMore, nextCursor }: PresentedPage, requestId: string): string {

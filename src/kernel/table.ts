@@ -79,14 +79,17 @@ export function selectByKeys<Row>(table: Table<Row>, lock: KeyLock): Statement {
   };
 }
 
-/** Which of the rows given, each with a version, still have it: their places in the arrays, from 1. */
-export function selectUnchanged<Row>(table: Table<Row>): Statement {
+/**
+ * Which of the rows given, each with a version, have another one by now or are gone: their places in the arrays, from 1.
+ * Most have not changed, and what has not costs no row of the answer.
+ */
+export function selectChanged<Row>(table: Table<Row>): Statement {
   return {
-    name: `${table.name}_unchanged`,
+    name: `${table.name}_changed`,
     text:
       `select k.n::integer as n from unnest($1::text[], $2::text[], $3::integer[]) with ordinality ` +
-      `as k(org_id, id, version, n) cross join lateral (select 1 from ${table.name} s ` +
-      `where s.org_id = k.org_id and s.id = k.id and s.version = k.version offset 0) t`,
+      `as k(org_id, id, version, n) where (select s.version from ${table.name} s ` +
+      `where s.org_id = k.org_id and s.id = k.id) is distinct from k.version`,
   };
 }
 
