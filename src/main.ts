@@ -6,7 +6,7 @@ import { MigrationChanged } from './db/migrate.ts';
 import { scopes } from './kernel/scopes.ts';
 import { apiKeyPrefix } from './resources/api-keys/machine.ts';
 import { findAnyKey } from './resources/api-keys/store.ts';
-import { applySeed, readSeed, type Seed, SeedProblem } from './seed.ts';
+import { applySeed, readSeed, type Seed, SeedProblem, unseeded } from './seed.ts';
 import { createServer, type Server } from './server.ts';
 
 /** Starts Sandbank. What a person can mend is said in one sentence, without a stack trace. */
@@ -30,6 +30,11 @@ async function run(config: Config): Promise<void> {
   });
   try {
     if (seed) await applySeed(seed, server.engine, server.reader, Date.now);
+    const left = seed ? unseeded(seed) : [];
+    if (left.length > 0)
+      console.error(
+        `This version does not have ${left.join(' and ')} yet: those of the seed file are left out.`,
+      );
     const demoKey = seed || config.databaseUrl !== undefined ? undefined : await makeDemo(server);
     const known = await findAnyKey(server.reader);
     const address = await server.listen();

@@ -1,0 +1,67 @@
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ConfigProblem, readConfig } from './config.ts';
+
+const read = (argv: readonly string[], env: Record<string, string> = {}) => {
+  const invocation = readConfig(argv, env);
+  if ('show' in invocation) throw new Error(`nothing to configure: ${invocation.show}`);
+  return invocation.config;
+};
+
+describe('the configuration', () => {
+  it('has defaults that are safe on a laptop', () => {
+    expect(read([])).toEqual({
+      port: 4000,
+      host: '127.0.0.1',
+      dataDirectory: resolve('.sandbank'),
+      databaseUrl: undefined,
+      seedFile: undefined,
+      role: 'all',
+      rateLimit: undefined,
+      logLevel: 'warn',
+      hasMetrics: false,
+      publicUrl: undefined,
+      secret: undefined,
+    });
+  });
+
+  it('limits the rate on a shared database, unless told otherwise', () => {
+    const DATABASE_URL = 'postgres://a:b@c/d';
+    expect(read([], { DATABASE_URL })).toMatchObject({ rateLimit: 100, dataDirectory: undefined });
+    expect(read([], { DATABASE_URL, SANDBANK_RATE_LIMIT: 'off' }).rateLimit).toBeUndefined();
+    expect(read([], { SANDBANK_RATE_LIMIT: '7' }).rateLimit).toBe(7);
+  });
+
+  it('takes a flag before a variable, and an empty variable for none', () => {
+    expect(read(['--port', '1'], { PORT: '2' }).port).toBe(1);
+    expect(read([], { PORT: '2' }).port).toBe(2);
+    expect(read([], { PORT: '' }).port).toBe(4000);
+    expect(read(['--data', 'memory']).dataDirectory).toBeUndefined();
+    expect(read([], { SANDBANK_METRICS: 'on' }).hasMetrics).toBe(true);
+    expect(read([], { SANDBANK_PUBLIC_URL: 'https://pay.test/' }).publicUrl).toBe('https://pay.test');
+  });
+
+  it.each([
+    [['--port', '65536'], {}, 'port'],
+    [['--port', '-1'], {}, 'port'],
+    [['--port', '0x10'], {}, 'port'],
+    [['--host', 'a b'], {}, 'host'],
+    [['--role', 'boss'], {}, 'all, api, worker'],
+    [['--role', 'api'], {}, 'DATABASE_URL'],
+    [['--colour'], {}, '--colour'],
+    [['stray'], {}, 'stray'],
+    [[], { SANDBANK_RATE_LIMIT: '0' }, 'SANDBANK_RATE_LIMIT'],
+    [[], { SANDBANK_RATE_LIMIT: '1.5' }, 'SANDBANK_RATE_LIMIT'],
+    [[], { LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],
+    [[], { SANDBANK_METRICS: 'yes' }, 'SANDBANK_METRICS'],
+    [[], { SANDBANK_PUBLIC_URL: 'ftp://x' }, 'SANDBANK_PUBLIC_URL'],
+    [[], { SANDBANK_SECRET: 'short' }, 'SANDBANK_SECRET'],
+  ])('refuses %j %j in a sentence that names it', (argv, env, name) => {
+    expect(() => read(argv as string[], env as Record<string, string>)).toThrow(ConfigProblem);
+    expect(() => read(argv as string[], env as Record<string, string>)).toThrow(name as string);
+  });
+
+  it('never repeats a database URL, since it may hold a password', () => {
+    expect(() => read([], { DATABASE_URL: 'mysql://u:hunter2@h/d' })).toThrow(/^(?!.*hunter2).*DATABASE_URL/);
+  });
+});
