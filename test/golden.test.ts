@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { auditTable, eventsTable, historyTable, idempotencyTable } from '../src/engine/derived.ts';
+import { auditTable, eventsTable, historyTable, idempotencyTable } from '../src/engine/tables.ts';
 import { openApiDocument } from '../src/http/openapi.ts';
 import { errorsMarkdown } from '../src/http/pages.ts';
 import { type ErrorCode, errorCatalogue } from '../src/kernel/errors.ts';

@@ -1,11 +1,15 @@
 import { encodeArray } from '../db/array.ts';
 import type { Connection, Database } from '../db/database.ts';
 import type { Accepted, AnyResource, Change } from '../kernel/command.ts';
-import { errorBody, successStatus, withRequestId } from '../kernel/envelope.ts';
-import { isStored, type Refusal, refuse, statusOf } from '../kernel/errors.ts';
+import { successStatus, withRequestId } from '../kernel/envelope.ts';
+import { isStored, type Refusal, refuse } from '../kernel/errors.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import { formatId } from '../kernel/ids.ts';
 import type { AnyRow } from '../kernel/table.ts';
+import { auditRow, eventRow, historyRow } from './derive.ts';
+import { newSuffix } from './ids.ts';
+import { type TableWrite, writeStatement } from './persist.ts';
+import { type Answer, claimScope, refusalAnswer, type Submission } from './submission.ts';
 import {
   type AuditRow,
   auditTable,
@@ -16,10 +20,7 @@ import {
   historyTable,
   type IdempotencyRow,
   idempotencyTable,
-} from './derived.ts';
-import { newSuffix } from './ids.ts';
-import { type TableWrite, writeStatement } from './persist.ts';
-import { type Answer, claimScope, type Submission } from './submission.ts';
+} from './tables.ts';
 import { WorkingSet } from './working-set.ts';
 
 export interface BatchSettings {
@@ -159,45 +160,19 @@ class Batch {
     changes.forEach((change, i) => {
       this.#record(submission, change, shown[i] ?? '');
     });
-    this.#auditRow(submission, 'accepted', null, answer.resource, answer.row.id);
+    this.#audit.push(auditRow(submission, answer));
     return this.#keep(submission, { status: successStatus[kind.success], body, isReplay: false, code: null });
   }
 
   #record({ context }: Submission, change: Change, json: string): void {
-    const { resource, row, action, from } = change;
     this.#rows.apply(change);
-    const isTold = this.#resource(resource).emitsEvents && context.appId !== null;
+    const { appId, requestId, suffix } = context;
+    const isTold = this.#resource(change.resource).emitsEvents && appId !== null;
     // The first event shares its suffix with the request, so that the rows of one request can be told together.
-    const eventId = isTold
-      ? formatId('event', this.#isFirstEvent(context.requestId) ? context.suffix : newSuffix())
-      : null;
-    this.#history.push({
-      orgId: row.orgId,
-      resourceId: row.id,
-      version: row.version,
-      resource,
-      action,
-      fromStatus: from,
-      toStatus: row.status,
-      eventId,
-      actorKind: context.actor.kind,
-      actorId: context.actor.id,
-      requestId: context.requestId,
-      at: context.now,
-    });
-    if (eventId === null || context.appId === null) return;
-    this.#events.push({
-      orgId: row.orgId,
-      id: eventId,
-      appId: context.appId,
-      type: change.event,
-      resource,
-      resourceId: row.id,
-      sequence: row.version,
-      requestId: context.requestId,
-      data: json,
-      createdAt: context.now,
-    });
+    const eventId = isTold ? formatId('event', this.#isFirstEvent(requestId) ? suffix : newSuffix()) : null;
+    this.#history.push(historyRow(context, change, eventId));
+    if (eventId !== null && appId !== null)
+      this.#events.push(eventRow(context, change, eventId, appId, json));
   }
 
   #isFirstEvent(requestId: string): boolean {
@@ -205,46 +180,13 @@ class Batch {
   }
 
   #refused(submission: Submission, refusal: Refusal): Answer {
-    this.#auditRow(submission, 'refused', refusal.code, null, null);
+    this.#audit.push(auditRow(submission, refusal.code));
     const answer = this.#render(submission, refusal);
     return isStored(refusal.code) ? this.#keep(submission, answer) : answer;
   }
 
   #render({ context }: Submission, refusal: Refusal): Answer {
-    const { code, retryAfterSeconds } = refusal;
-    const body = errorBody(refusal, context.requestId, this.#settings.docsUrl());
-    return {
-      status: statusOf(code),
-      body,
-      isReplay: false,
-      code,
-      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    };
-  }
-
-  #auditRow(
-    submission: Submission,
-    outcome: AuditRow['outcome'],
-    code: string | null,
-    resource: string | null,
-    resourceId: string | null,
-  ): void {
-    const { context, kind, wallNow } = submission;
-    this.#audit.push({
-      orgId: context.orgId,
-      id: formatId('audit', context.suffix),
-      at: wallNow,
-      actorKind: context.actor.kind,
-      actorId: context.actor.id,
-      appId: context.appId,
-      action: kind.name,
-      resource,
-      resourceId,
-      requestId: context.requestId,
-      ip: context.ip,
-      outcome,
-      code,
-    });
+    return refusalAnswer(refusal, context.requestId, this.#settings.docsUrl());
   }
 
   /** Keeps an answer for its key, in this transaction and for those behind it in this batch. */

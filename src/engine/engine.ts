@@ -1,13 +1,12 @@
 import type { Database } from '../db/database.ts';
 import { assert } from '../kernel/assert.ts';
-import { errorBody } from '../kernel/envelope.ts';
-import { type Refusal, refuse, statusOf } from '../kernel/errors.ts';
+import { type Refusal, refuse } from '../kernel/errors.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Instant } from '../kernel/table.ts';
 import { type BatchSettings, PersistBusy, type Priors, runBatch } from './batch.ts';
-import { reapAnswers } from './derived.ts';
 import { RecentKeys } from './recent-keys.ts';
-import { type Answer, claimScope, refusedCommand, type Submission } from './submission.ts';
+import { type Answer, claimScope, refusalAnswer, refusedCommand, type Submission } from './submission.ts';
+import { reapAnswers } from './tables.ts';
 
 export interface EngineMetrics {
   batch(size: number, milliseconds: number): void;
@@ -242,13 +241,7 @@ export class Engine {
   }
 
   #answer({ context }: Submission, refusal: Refusal): Answer {
-    return {
-      status: statusOf(refusal.code),
-      body: errorBody(refusal, context.requestId, this.#settings.docsUrl()),
-      isReplay: false,
-      code: refusal.code,
-      ...(refusal.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: refusal.retryAfterSeconds }),
-    };
+    return refusalAnswer(refusal, context.requestId, this.#settings.docsUrl());
   }
 }
 

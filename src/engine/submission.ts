@@ -1,5 +1,6 @@
 import type { CommandContext, CommandKind } from '../kernel/command.ts';
-import type { ErrorCode, Refusal } from '../kernel/errors.ts';
+import { errorBody } from '../kernel/envelope.ts';
+import { type ErrorCode, type Refusal, statusOf } from '../kernel/errors.ts';
 import type { Instant } from '../kernel/table.ts';
 
 /** A command on its way: what is asked, by whom, and under which idempotency key. */
@@ -25,6 +26,17 @@ export interface Answer {
   readonly isReplay: boolean;
   readonly code: ErrorCode | null;
   readonly retryAfterSeconds?: number;
+}
+
+export function refusalAnswer(refusal: Refusal, requestId: string, docsUrl: string): Answer {
+  const { code, retryAfterSeconds } = refusal;
+  return {
+    status: statusOf(code),
+    body: errorBody(refusal, requestId, docsUrl),
+    isReplay: false,
+    code,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  };
 }
 
 /** A command that was refused before it reached the engine: it changes nothing, but the audit trail says so. */

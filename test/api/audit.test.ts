@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AuditRow, EventRow, HistoryRow } from '../../src/engine/derived.ts';
-import { auditTable, eventsTable, historyTable } from '../../src/engine/derived.ts';
+import type { AuditRow, EventRow, HistoryRow } from '../../src/engine/tables.ts';
+import { auditTable, eventsTable, historyTable } from '../../src/engine/tables.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { selectList, type Table } from '../../src/kernel/table.ts';
 import type { Server } from '../../src/server.ts';
