@@ -4,6 +4,8 @@ import { encodeArray } from './array.ts';
 import type { Database } from './database.ts';
 
 const keysInLookupMax = 256;
+const groupsInFlightMax = 2;
+const crowd = 24;
 const rowsKeptMax = 5_000;
 
 interface Waiting {
@@ -33,8 +35,9 @@ export function createReader(database: Database): Reader {
 
 /**
  * Look-ups by key of one table. A group leaves at once when none is under way, else it takes along all that came
- * meanwhile: one request alone waits for nobody, sixty-four share a round trip. One group at a time, since two halves
- * of it cost more wake-ups (16,000 GETs a second against 13,200).
+ * meanwhile: one request alone waits for nobody, sixty-four share two round trips. A second group leaves only when it is
+ * a crowd: it keeps the server busy while the database answers the first (25,600 GETs a second against 17,100 with one
+ * group at a time), and halves of a small group would only cost wake-ups.
  *
  * Rows are kept, but never trusted: each time the database says which of them have another version by now, and only
  * those are read anew. What is polled again and again, as tests do, then costs a look at its version, and what hangs on the identity of the row (how it is shown) is not made anew.
@@ -45,7 +48,8 @@ class GroupedLookup {
   readonly #findChanged: Statement;
   readonly #kept = new Map<string, Versioned>();
   #waiting: Waiting[] = [];
-  #isBusy = false;
+  #inFlight = 0;
+  #isScheduled = false;
 
   constructor(database: Database, readRows: Statement, findChanged: Statement) {
     this.#database = database;
@@ -57,17 +61,23 @@ class GroupedLookup {
     const key = keyOf(orgId, id);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ key, orgId, id, kept: this.#kept.get(key), resolve, reject });
-      if (!this.#isBusy) this.#schedule();
+      this.#schedule();
     });
   }
 
   /** One turn of the event loop later, so that the requests of one read of the sockets find each other. */
   #schedule(): void {
-    this.#isBusy = true;
-    setImmediate(() => void this.#run(this.#waiting.splice(0, keysInLookupMax)));
+    const least = this.#inFlight === 0 ? 1 : crowd;
+    if (this.#isScheduled || this.#inFlight >= groupsInFlightMax || this.#waiting.length < least) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      void this.#run(this.#waiting.splice(0, keysInLookupMax));
+    });
   }
 
   async #run(group: readonly Waiting[]): Promise<void> {
+    this.#inFlight += 1;
     const known = group.filter(({ kept }) => kept !== undefined);
     const unknown = known.length === 0 ? group : group.filter(({ kept }) => kept === undefined);
     try {
@@ -79,8 +89,8 @@ class GroupedLookup {
       // Those that were answered before the fault stay answered: settling twice does nothing.
       for (const { reject } of group) reject(error);
     }
-    this.#isBusy = false;
-    if (this.#waiting.length > 0) this.#schedule();
+    this.#inFlight -= 1;
+    this.#schedule();
   }
 
   async #confirm(group: readonly Waiting[]): Promise<void> {
