@@ -37,8 +37,10 @@ export function compileBody(schema: TSchema): Check {
 export function compileQuery(schema: TSchema): (query: Record<string, unknown>) => Refusal | undefined {
   const validate = ajv.compile(schema);
   const properties = (schema as { properties?: Record<string, { type?: string }> }).properties ?? {};
+  const needsQuery = ((schema as { required?: readonly string[] }).required ?? []).length > 0;
   const integers = Object.keys(properties).filter((name) => properties[name]?.type === 'integer');
   return (query) => {
+    if (!needsQuery && Object.keys(query).length === 0) return undefined;
     for (const name of integers) {
       const value = query[name];
       if (typeof value === 'string' && /^-?\d{1,15}$/.test(value)) query[name] = Number(value);

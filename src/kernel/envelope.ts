@@ -27,34 +27,41 @@ export function shownOnce<Row extends object>(present: (row: Row) => Presented):
   };
 }
 
-const texts = new WeakMap<Presented, string>();
-
-export function resourceText(resource: Presented): string {
-  let text = texts.get(resource);
-  if (text === undefined) {
-    text = JSON.stringify(resource);
-    texts.set(resource, text);
-  }
-  return text;
-}
-
 /** How a successful answer is told on the wire; the failures are in the catalogue. */
 export const successStatus = { created: 201, ok: 200 } as const;
 export type Success = keyof typeof successStatus;
 
 const marker = '"sandbox":true';
 
-/**
- * Puts the request id into a resource that is already JSON text. A resource is written once and used twice, in the
- * answer and in the event, so the id is spliced in behind the sandbox marker instead of writing the resource again.
- */
-export function withRequestId(resourceJson: string, requestId: string): string {
-  const cut = resourceJson.indexOf(marker) + marker.length;
-  return `${resourceJson.slice(0, cut)},"requestId":"${requestId}"${resourceJson.slice(cut)}`;
+/** A resource as JSON text, cut where the request id belongs: behind the sandbox marker. */
+interface CutText {
+  readonly head: string;
+  readonly tail: string;
 }
 
+function cut(resourceJson: string): CutText {
+  const at = resourceJson.indexOf(marker) + marker.length;
+  return { head: `${resourceJson.slice(0, at)},"requestId":"`, tail: `"${resourceJson.slice(at)}` };
+}
+
+/**
+ * Puts the request id into a resource that is already JSON text. A resource is written once and used twice, in the
+ * answer and in the event.
+ */
+export function withRequestId(resourceJson: string, requestId: string): string {
+  const { head, tail } = cut(resourceJson);
+  return head + requestId + tail;
+}
+
+const cutTexts = new WeakMap<Presented, CutText>();
+
 export function resourceBody(resource: Presented, requestId: string): string {
-  return withRequestId(resourceText(resource), requestId);
+  let text = cutTexts.get(resource);
+  if (!text) {
+    text = cut(JSON.stringify(resource));
+    cutTexts.set(resource, text);
+  }
+  return text.head + requestId + text.tail;
 }
 
 export function errorBody(refusal: Refusal, requestId: string, docsUrl: string): string {
