@@ -117,6 +117,9 @@ export async function setStage(
     );
   }
   if (options.reads) {
+    remarks.push(
+      `GET goes over ${PAYMENTS_READ} payments, which the server keeps and only confirms; first reads cost more.`,
+    );
     const paths = ids.map((id) => `${PAYMENTS_PATH}/${id}`);
     const reads = (target: string) => (seconds: number) =>
       runLoad({

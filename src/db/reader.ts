@@ -40,7 +40,8 @@ export function createReader(database: Database): Reader {
  * group at a time), and halves of a small group would only cost wake-ups.
  *
  * Rows are kept, but never trusted: each time the database says which of them have another version by now, and only
- * those are read anew. What is polled again and again, as tests do, then costs a look at its version, and what hangs on the identity of the row (how it is shown) is not made anew.
+ * those are read anew. What is polled again and again, as tests do, then costs a look at its version, and what hangs on
+ * the identity of the row (how it is shown) is not made anew.
  */
 class GroupedLookup {
   readonly #database: Database;

@@ -17,6 +17,8 @@ export interface EngineMetrics {
 export interface EngineSettings extends BatchSettings {
   readonly queueMax?: number;
   readonly batchMax?: number;
+  /** How long a command may wait for its batch. */
+  readonly waitMsMax?: number;
   readonly metrics: EngineMetrics;
 }
 
@@ -32,7 +34,7 @@ const queueMaxDefault = 2_000;
 const batchMaxDefault = 256;
 const crowd = 24;
 const singleAttemptsMax = 4;
-const waitMsMax = 10_000;
+const waitMsMaxDefault = 10_000;
 const reapMax = 1_000;
 const retryAfterSeconds = 1;
 // After a key that was known elsewhere, more of them are likely: a client is retrying, or replaying its log.
@@ -52,6 +54,7 @@ export class Engine {
   readonly #settings: EngineSettings;
   readonly #queueMax: number;
   readonly #batchMax: number;
+  readonly #waitMsMax: number;
   readonly #claimed = new Set<string>();
   readonly #recentKeys = new RecentKeys();
   #trustFrom = 0;
@@ -65,6 +68,7 @@ export class Engine {
     this.#settings = settings;
     this.#queueMax = settings.queueMax ?? queueMaxDefault;
     this.#batchMax = settings.batchMax ?? batchMaxDefault;
+    this.#waitMsMax = settings.waitMsMax ?? waitMsMaxDefault;
   }
 
   get queueLength(): number {
@@ -117,6 +121,7 @@ export class Engine {
       this.#isScheduled = false;
       const batch = this.#take();
       if (batch.length > 0) void this.#runLane(batch);
+      else this.#tellIdle();
     });
   }
 
@@ -145,7 +150,7 @@ export class Engine {
 
   /** A database that hangs holds up one batch after the other: what waited behind it long enough is not run at all. */
   #dropOld(): void {
-    const oldest = performance.now() - waitMsMax;
+    const oldest = performance.now() - this.#waitMsMax;
     if ((this.#queue[0]?.arrivedAt ?? oldest) >= oldest) return;
     for (const { submission, resolve, arrivedAt } of this.#queue) {
       if (arrivedAt < oldest) resolve(this.#unavailable(submission));
@@ -169,8 +174,13 @@ export class Engine {
     batch.forEach(({ resolve, submission }, i) => {
       resolve(answers[i] ?? this.#answer(submission, refuse('internal_error')));
     });
-    if (this.#queue.length > 0) this.#schedule();
-    else if (this.#lanesBusy === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+    this.#schedule();
+    this.#tellIdle();
+  }
+
+  #tellIdle(): void {
+    if (this.#queue.length > 0 || this.#lanesBusy > 0) return;
+    for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
   async #attempt(submissions: readonly Submission[]): Promise<readonly Answer[]> {

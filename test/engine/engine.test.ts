@@ -361,6 +361,16 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
       void pay(engine);
       await Promise.all([engine.drain(), engine.drain()]);
     });
+
+    test('ends when all that waited was too old to be run, and tells each to come again', {
+      timeout: 2_000,
+    }, async () => {
+      const { engine } = observed({ waitMsMax: 0 });
+      const answers = Array.from({ length: 3 }, () => pay(engine));
+      await engine.drain();
+      for (const answer of await Promise.all(answers))
+        expect(answer).toMatchObject({ status: 503, code: 'service_unavailable', retryAfterSeconds: 1 });
+    });
   });
 
   describe('kept answers', () => {
