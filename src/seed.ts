@@ -12,6 +12,8 @@ import { limits } from './kernel/limits.ts';
 import type { Reader } from './kernel/route.ts';
 import { strict, Time, text } from './kernel/schema.ts';
 import { isScope, scopes } from './kernel/scopes.ts';
+import { defaultTerms, type Terms } from './kernel/terms.ts';
+import { providerNames } from './provider/index.ts';
 import { apiKeyPattern, declareApiKey } from './resources/api-keys/machine.ts';
 import { findKeyOwner } from './resources/api-keys/store.ts';
 import { declareApplication } from './resources/applications/machine.ts';
@@ -44,6 +46,13 @@ const SeedSchema = strict({
         Type.Array(
           strict({
             name: text(limits.nameLengthMax),
+            fee: Type.Optional(
+              strict({
+                basisPoints: Type.Integer({ minimum: 0, maximum: 10_000 }),
+                fixedAmount: Type.Integer({ minimum: 0, maximum: limits.amountMax }),
+              }),
+            ),
+            provider: Type.Optional(Type.Enum([...providerNames])),
             webhooks: Type.Optional(Type.Array(Webhook, { maxItems: 100 })),
             apiKeys: Type.Optional(
               Type.Array(
@@ -68,9 +77,8 @@ const SeedSchema = strict({
 });
 
 export type Seed = Static<typeof SeedSchema>;
-type SeedKey = NonNullable<
-  NonNullable<Seed['organizations'][number]['applications']>[number]['apiKeys']
->[number];
+type SeedApplication = NonNullable<Seed['organizations'][number]['applications']>[number];
+type SeedKey = NonNullable<SeedApplication['apiKeys']>[number];
 
 /** A seed that cannot be applied. Its message is one sentence for the person at the terminal. */
 export class SeedProblem extends Error {
@@ -134,6 +142,7 @@ export async function applySeed(
         context: {
           orgId,
           appId: null,
+          terms: defaultTerms,
           actor: { kind: 'system', id: 'seed' },
           requestId: formatId('request', suffix),
           ip: null,
@@ -147,11 +156,18 @@ export async function applySeed(
     await declare(declareOrganization, { name: organization.name });
     for (const application of organization.applications ?? []) {
       const appId = derivedId('application', `${orgId} ${application.name}`);
-      await declare(declareApplication, { id: appId, name: application.name });
+      await declare(declareApplication, { id: appId, name: application.name, terms: termsOf(application) });
       for (const key of application.apiKeys ?? [])
         await declare(declareApiKey, await keyInput(key, orgId, appId, reader));
     }
   }
+}
+
+function termsOf({ fee, provider }: SeedApplication): Partial<Terms> {
+  return {
+    ...(fee ? { feeBasisPoints: fee.basisPoints, feeFixed: BigInt(fee.fixedAmount) } : {}),
+    ...(provider === undefined ? {} : { provider }),
+  };
 }
 
 async function keyInput(key: SeedKey, orgId: string, appId: string, reader: Pick<Reader, 'rows'>) {

@@ -10,7 +10,9 @@ import { Engine } from './engine/engine.ts';
 import { createApp } from './http/app.ts';
 import { createMetrics, unmeasured } from './http/metrics.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
+import { presentEntry } from './kernel/ledger-entry.ts';
 import type { Reader } from './kernel/route.ts';
+import { providers } from './provider/index.ts';
 import { resources, routes } from './resources/index.ts';
 import { startReaper } from './workers/reaper.ts';
 
@@ -62,6 +64,8 @@ function assemble(config: Config, database: Database, onLog: (log: FastifyInstan
   const reader = createReader(database);
   const engine = new Engine(database, {
     resources: new Map(resources.map((resource) => [resource.name, resource])),
+    providers,
+    presentEntry,
     docsUrl: () => `${address}/docs`,
     metrics: metrics?.engine ?? unmeasured,
     onBug: (error, requestId) => app.log.error({ err: error, requestId }, 'a command failed'),

@@ -1,10 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { auditTable, eventsTable, historyTable, idempotencyTable } from '../src/engine/tables.ts';
+import { idempotencyTable } from '../src/engine/answers.ts';
 import { openApiDocument } from '../src/http/openapi.ts';
 import { errorsMarkdown } from '../src/http/pages.ts';
 import { type ErrorCode, errorCatalogue } from '../src/kernel/errors.ts';
 import type { Table } from '../src/kernel/table.ts';
+import * as trail from '../src/kernel/trail.ts';
 import { resources, routes } from '../src/resources/index.ts';
 import type { Server } from '../src/server.ts';
 import { dumpSchema, readColumns } from './support/schema-dump.ts';
@@ -95,7 +96,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
 
   const described: readonly Table<never>[] = [
     ...resources.map(({ table }) => table as Table<never>),
-    ...[historyTable, eventsTable, auditTable, idempotencyTable].map((table) => table as Table<never>),
+    ...[idempotencyTable, ...Object.values(trail)].map((table) => table as Table<never>),
   ];
 
   test.each(described)(

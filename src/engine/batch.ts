@@ -1,30 +1,37 @@
 import { encodeArray } from '../db/array.ts';
 import type { Connection, Database } from '../db/database.ts';
 import type { Accepted, AnyResource, Change } from '../kernel/command.ts';
-import { successStatus, withRequestId } from '../kernel/envelope.ts';
+import { type Presented, successStatus, withRequestId } from '../kernel/envelope.ts';
 import { isStored, type Refusal, refuse } from '../kernel/errors.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import { formatId } from '../kernel/ids.ts';
+import type { Provider } from '../kernel/provider.ts';
 import type { AnyRow } from '../kernel/table.ts';
-import { auditRow, eventRow, historyRow } from './derive.ts';
-import { newSuffix } from './ids.ts';
-import { type TableWrite, writeStatement } from './persist.ts';
-import { type Answer, claimScope, refusalAnswer, type Submission } from './submission.ts';
 import {
   type AuditRow,
   auditTable,
+  balancesTable,
   type EventRow,
   eventsTable,
-  findAnswers,
   type HistoryRow,
   historyTable,
-  type IdempotencyRow,
-  idempotencyTable,
-} from './tables.ts';
+  type LedgerEntryRow,
+  ledgerEntriesTable,
+  type ProviderEventRow,
+  providerEventsTable,
+} from '../kernel/trail.ts';
+import { findAnswers, type IdempotencyRow, idempotencyTable } from './answers.ts';
+import { auditRow, balanceRows, eventRow, historyRow, ledgerEntryRows, providerEventRows } from './derive.ts';
+import { newSuffix } from './ids.ts';
+import { type TableWrite, writeStatement } from './persist.ts';
+import { type Answer, claimScope, refusalAnswer, type Submission } from './submission.ts';
 import { WorkingSet } from './working-set.ts';
 
 export interface BatchSettings {
   readonly resources: ReadonlyMap<string, AnyResource>;
+  readonly providers: ReadonlyMap<string, Provider>;
+  /** How a ledger entry is shown in the answer that it was posted with. */
+  readonly presentEntry: (row: LedgerEntryRow) => Presented;
   /** Where the errors page is; error bodies point there. */
   readonly docsUrl: () => string;
   readonly onBug: (error: unknown, requestId: string) => void;
@@ -69,6 +76,9 @@ class Batch {
   readonly #history: HistoryRow[] = [];
   readonly #events: EventRow[] = [];
   readonly #audit: AuditRow[] = [];
+  readonly #changes: Change[] = [];
+  readonly #entries: LedgerEntryRow[] = [];
+  readonly #providerEvents: ProviderEventRow[] = [];
   readonly #kept: IdempotencyRow[] = [];
   readonly #bugs: { readonly error: unknown; readonly requestId: string }[] = [];
 
@@ -79,6 +89,7 @@ class Batch {
   }
 
   async run(connection: Connection): Promise<readonly Answer[]> {
+    await this.#rows.find(connection);
     await Promise.all([this.#loadPriors(connection), this.#rows.load(connection)]);
     return this.#finish(connection, this.#decideAll());
   }
@@ -152,20 +163,28 @@ class Batch {
     const { context, kind } = submission;
     const present = ({ resource, row }: Pick<Change, 'resource'> & { row: AnyRow }) =>
       JSON.stringify(this.#resource(resource).present(row));
-    // All is shown before anything is recorded: what cannot be shown must not leave half of its command behind.
+    // All is made and shown before anything is recorded: what fails must not leave half of its command behind.
     const shown = changes.map(present);
     const own = shown[changes.findLastIndex(({ row }) => row === answer.row)] ?? present(answer);
-    const body = withRequestId(own, context.requestId);
+    const entries = changes.flatMap((change) => ledgerEntryRows(context, change));
+    const told = changes.flatMap((change) => providerEventRows(context, change, this.#settings.providers));
+    const body = withRequestId(
+      submission.expandsEntries ? this.#expanded(own, entries) : own,
+      context.requestId,
+    );
     // From here it must succeed.
     changes.forEach((change, i) => {
       this.#record(submission, change, shown[i] ?? '');
     });
+    this.#entries.push(...entries);
+    this.#providerEvents.push(...told);
     this.#audit.push(auditRow(submission, answer));
     return this.#keep(submission, { status: successStatus[kind.success], body, isReplay: false, code: null });
   }
 
   #record({ context }: Submission, change: Change, json: string): void {
     this.#rows.apply(change);
+    this.#changes.push(change);
     const { appId, requestId, suffix } = context;
     const isTold = this.#resource(change.resource).emitsEvents && appId !== null;
     // The first event shares its suffix with the request, so that the rows of one request can be told together.
@@ -173,6 +192,11 @@ class Batch {
     this.#history.push(historyRow(context, change, eventId));
     if (eventId !== null && appId !== null)
       this.#events.push(eventRow(context, change, eventId, appId, json));
+  }
+
+  /** The resource of an answer with what its command posted. */
+  #expanded(json: string, entries: readonly LedgerEntryRow[]): string {
+    return `${json.slice(0, -1)},"ledgerEntries":${JSON.stringify(entries.map(this.#settings.presentEntry))}}`;
   }
 
   #isFirstEvent(requestId: string): boolean {
@@ -210,7 +234,8 @@ class Batch {
   }
 
   #writes(): readonly TableWrite[] {
-    const writes: TableWrite[] = [];
+    // First in the list is last to run, after the keys: the balances of an organization are what its batches wait for.
+    const writes: TableWrite[] = [{ table: balancesTable, mode: 'add', rows: balanceRows(this.#changes) }];
     for (const { name, table } of this.#settings.resources.values()) {
       const { inserts, updates } = this.#rows.changed(name);
       writes.push({ table, mode: 'insert', rows: inserts }, { table, mode: 'update', rows: updates });
@@ -220,6 +245,8 @@ class Batch {
     writes.push(
       { table: historyTable, mode: 'insert', rows: this.#history },
       { table: eventsTable, mode: 'insert', rows: this.#events },
+      { table: ledgerEntriesTable, mode: 'insert', rows: this.#entries },
+      { table: providerEventsTable, mode: 'insert', rows: this.#providerEvents },
       { table: auditTable, mode: 'insert', rows: this.#audit },
       { table: idempotencyTable, mode: 'insert', rows: this.#kept },
     );

@@ -3,10 +3,10 @@ import { assert } from '../kernel/assert.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Instant } from '../kernel/table.ts';
+import { reapAnswers } from './answers.ts';
 import { type BatchSettings, PersistBusy, type Priors, runBatch } from './batch.ts';
 import { RecentKeys } from './recent-keys.ts';
 import { type Answer, claimScope, refusalAnswer, refusedCommand, type Submission } from './submission.ts';
-import { reapAnswers } from './tables.ts';
 
 export interface EngineMetrics {
   batch(size: number, milliseconds: number): void;

@@ -5,7 +5,8 @@ import type { Statement, Table } from '../kernel/table.ts';
 export interface TableWrite {
   // biome-ignore lint/suspicious/noExplicitAny: a batch writes tables of every row type, each through its own description.
   readonly table: Table<any>;
-  readonly mode: 'insert' | 'update';
+  /** `add` adds the one column that is not of the key to what is there. */
+  readonly mode: 'insert' | 'update' | 'add';
   // biome-ignore lint/suspicious/noExplicitAny: see above.
   readonly rows: readonly any[];
 }
@@ -47,7 +48,7 @@ function compose(writes: readonly TableWrite[]): string {
       parameters += 1;
       return `$${parameters}::${type}[]`;
     });
-    return mode === 'insert' ? insertText(table, arrays) : updateText(table, arrays);
+    return mode === 'update' ? updateText(table, arrays) : insertText(table, arrays, mode);
   });
   const last = parts.pop() ?? '';
   return parts.length === 0
@@ -55,9 +56,14 @@ function compose(writes: readonly TableWrite[]): string {
     : `with ${parts.map((part, i) => `w${i} as (${part})`).join(', ')} ${last}`;
 }
 
-function insertText<Row>(table: Table<Row>, arrays: readonly string[]): string {
-  const columns = table.columns.map(({ column }) => column).join(', ');
-  return `insert into ${table.name} (${columns}) select * from unnest(${arrays.join(', ')})`;
+function insertText<Row>(table: Table<Row>, arrays: readonly string[], mode: 'insert' | 'add'): string {
+  const columns = table.columns.map(({ column }) => column);
+  const insert = `insert into ${table.name} (${columns.join(', ')}) select * from unnest(${arrays.join(', ')})`;
+  if (mode === 'insert') return insert;
+  const sums = columns
+    .filter((column) => !table.key.includes(column))
+    .map((column) => `${column} = ${table.name}.${column} + excluded.${column}`);
+  return `${insert} on conflict (${table.key.join(', ')}) do update set ${sums.join(', ')}`;
 }
 
 function updateText<Row>(table: Table<Row>, arrays: readonly string[]): string {

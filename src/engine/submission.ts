@@ -10,6 +10,8 @@ export interface Submission {
   readonly input: unknown;
   readonly context: CommandContext;
   readonly idempotency: IdempotencyClaim | null;
+  /** Whether the answer shows the ledger entries of the command. */
+  readonly expandsEntries?: boolean;
   /** The wall clock: audit rows and kept answers go by it, whatever the application's clock says. */
   readonly wallNow: Instant;
 }

@@ -1,7 +1,7 @@
 import { encodeArray } from '../db/array.ts';
 import type { Connection } from '../db/database.ts';
 import { assert } from '../kernel/assert.ts';
-import type { AnyResource, Change, LoadedRows } from '../kernel/command.ts';
+import type { AnyResource, Change, LoadedRows, Read } from '../kernel/command.ts';
 import { type IdKind, isId } from '../kernel/ids.ts';
 import { type AnyRow, type KeyLock, selectByKeys } from '../kernel/table.ts';
 import type { Submission } from './submission.ts';
@@ -25,6 +25,7 @@ const strength: Readonly<Record<KeyLock, number>> = { none: 0, share: 1, update:
 export class WorkingSet {
   readonly #resources: ReadonlyMap<string, AnyResource>;
   readonly #entries = new Map<string, Entry>();
+  readonly #finders: Submission[] = [];
 
   constructor(resources: ReadonlyMap<string, AnyResource>) {
     this.#resources = resources;
@@ -32,13 +33,18 @@ export class WorkingSet {
 
   declare(submission: Submission): void {
     const { kind, input, context } = submission;
-    for (const { resource, id, lock } of kind.reads(input, context)) {
-      const key = entryKey(resource, context.orgId, id);
+    this.#declare(context.orgId, kind.reads(input, context));
+    if (kind.thenReads) this.#finders.push(submission);
+  }
+
+  #declare(orgId: string, reads: readonly Read[]): void {
+    for (const { resource, id, lock } of reads) {
+      const key = entryKey(resource, orgId, id);
       const known = this.#entries.get(key);
       if (!known) {
         this.#entries.set(key, {
           resource,
-          orgId: context.orgId,
+          orgId,
           id,
           lock,
           row: undefined,
@@ -55,8 +61,25 @@ export class WorkingSet {
     return this.#entries.size === 0;
   }
 
+  /**
+   * The first look, for commands that name further rows by what they find. It locks nothing: if each wave locked, two batches
+   * could each hold in the first what the other wants in the second. All locks are taken by `load`, in one order.
+   */
+  async find(connection: Connection): Promise<void> {
+    if (this.#finders.length === 0) return;
+    await this.#read(connection, 'unlocked');
+    for (const submission of this.#finders) {
+      const { kind, input, context } = submission;
+      this.#declare(context.orgId, kind.thenReads?.(input, this.rowsFor(submission)) ?? []);
+    }
+  }
+
   /** Resources in the order of the registry and keys in sorted order: all batches of all nodes lock in one order. */
-  async load(connection: Connection): Promise<void> {
+  load(connection: Connection): Promise<void> {
+    return this.#read(connection, 'locked');
+  }
+
+  async #read(connection: Connection, mode: 'locked' | 'unlocked'): Promise<void> {
     const lookups: Promise<void>[] = [];
     for (const { name, table } of this.#resources.values()) {
       const wanted = [...this.#entries.values()].filter(
@@ -64,11 +87,7 @@ export class WorkingSet {
       );
       if (wanted.length === 0) continue;
       wanted.sort((a, b) => (a.orgId === b.orgId ? (a.id < b.id ? -1 : 1) : a.orgId < b.orgId ? -1 : 1));
-      const lock = wanted.some((entry) => entry.lock === 'update')
-        ? 'update'
-        : wanted.some((entry) => entry.lock === 'share')
-          ? 'share'
-          : 'none';
+      const lock = mode === 'unlocked' ? 'none' : strongest(wanted);
       lookups.push(
         connection
           .query<AnyRow>(selectByKeys(table, lock), [
@@ -137,6 +156,13 @@ export class WorkingSet {
     entry.row = row;
     entry.isInDatabase = true;
   }
+}
+
+function strongest(entries: readonly Entry[]): KeyLock {
+  return entries.reduce<KeyLock>(
+    (lock, entry) => (strength[entry.lock] > strength[lock] ? entry.lock : lock),
+    'none',
+  );
 }
 
 function entryKey(resource: IdKind, orgId: string, id: string): string {

@@ -12,7 +12,7 @@ import type {
   Route,
   WriteRoute,
 } from '../kernel/route.ts';
-import { strict } from '../kernel/schema.ts';
+import { ExpandQuery, strict } from '../kernel/schema.ts';
 import { apiVersions } from '../kernel/version.ts';
 import { type AppSettings, pathOf } from './app.ts';
 import { Authenticator, type Caller, refuseCaller, refuseScope } from './auth.ts';
@@ -73,6 +73,7 @@ export function addApiRoutes(app: FastifyInstance, settings: AppSettings): ApiRo
       context: {
         orgId: principal.orgId,
         appId: principal.appId,
+        terms: principal.terms,
         actor: { kind: 'api_key', id: principal.keyId },
         requestId: request.id,
         ip: request.ip,
@@ -117,6 +118,8 @@ export function addApiRoutes(app: FastifyInstance, settings: AppSettings): ApiRo
 
   function addWrite(route: WriteRoute): void {
     const checkBody = compileBody(route.body ?? strict({}));
+    const checkQuery = compileQuery(route.expandsEntries ? ExpandQuery : strict({}));
+    const isBodyOptional = route.isBodyOptional ?? !route.body;
     app.route({
       method: 'POST',
       url: fastifyPath(route),
@@ -124,15 +127,17 @@ export function addApiRoutes(app: FastifyInstance, settings: AppSettings): ApiRo
       onRequest: onRequest(route),
       handler: async (request, reply) => {
         const principal = principalOf(request);
-        const body = request.body === undefined && !route.body ? {} : request.body;
+        const body = request.body === undefined && isBodyOptional ? {} : request.body;
         if (body === undefined)
           throw new Refused(refuse('invalid_request', { message: 'A JSON body is required.', param: '' }));
-        const refusal = refuseQuery(request) ?? checkBody(body);
+        const query = { ...(request.query as Record<string, unknown>) };
+        const refusal = checkQuery(query) ?? checkBody(body);
         if (refusal) throw new Refused(refusal);
         const input = route.input({ params: request.params as Record<string, string>, body });
         const idempotency = claim(request.idempotencyKey, 'POST', pathOf(request), body);
-        const answer = await engine.submit(submission(request, principal, route.command, input, idempotency));
-        return sendAnswer(reply, answer);
+        const submitted = submission(request, principal, route.command, input, idempotency);
+        const expandsEntries = query.expand === 'ledgerEntries';
+        return sendAnswer(reply, await engine.submit({ ...submitted, expandsEntries }));
       },
     });
   }
@@ -199,13 +204,6 @@ function refuseHeaders(request: FastifyRequest, route: Route): Refusal | undefin
   const isReadable =
     (type === undefined || jsonType.test(type)) && (encoding === undefined || encoding === 'identity');
   return isReadable ? undefined : refuse('unsupported_media_type');
-}
-
-function refuseQuery(request: FastifyRequest): Refusal | undefined {
-  const [name] = Object.keys(request.query as Record<string, unknown>);
-  return name === undefined
-    ? undefined
-    : refuse('invalid_request', { message: `${name} is not a known parameter.`, param: name });
 }
 
 function principalOf(request: FastifyRequest): Principal {

@@ -89,8 +89,18 @@ export function refuseScope(principal: Principal, scope: Scope | 'any'): Refusal
 
 function toCaller(owner: KeyOwner): Caller {
   const { orgId, orgName, appId, appName, keyId, keyName, scopes, status, expiresAt, allowedCidrs } = owner;
+  const { feeBasisPoints, feeFixed, provider } = owner;
   return {
-    principal: { orgId, orgName, appId, appName, keyId, keyName, scopes: new Set(scopes) },
+    principal: {
+      orgId,
+      orgName,
+      appId,
+      appName,
+      terms: { feeBasisPoints, feeFixed, provider },
+      keyId,
+      keyName,
+      scopes: new Set(scopes),
+    },
     status,
     expiresAt,
     allowed: allowedCidrs.length === 0 ? undefined : blockListOf(allowedCidrs),

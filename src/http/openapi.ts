@@ -2,7 +2,8 @@ import { type TSchema, Type } from 'typebox';
 import { type ErrorCode, errorCatalogue } from '../kernel/errors.ts';
 import { idPattern } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
-import type { Route } from '../kernel/route.ts';
+import type { Route, WriteRoute } from '../kernel/route.ts';
+import { ExpandQuery } from '../kernel/schema.ts';
 import { apiVersion, apiVersions } from '../kernel/version.ts';
 
 type Json = Record<string, unknown>;
@@ -75,11 +76,16 @@ function operation(route: Route, schemas: Json): Json {
     'x-scope': route.scope,
     parameters: [
       ...pathParameters(route.path),
-      ...(route.method === 'GET' ? queryParameters(route.query) : [ref('parameters', 'IdempotencyKey')]),
+      ...(route.method === 'GET'
+        ? queryParameters(route.query)
+        : [
+            ref('parameters', 'IdempotencyKey'),
+            ...(route.expandsEntries ? queryParameters(ExpandQuery) : []),
+          ]),
       ref('parameters', 'Organization'),
       ref('parameters', 'Version'),
     ],
-    ...(isWrite ? requestBody(route.body, route.bodyName, schemas) : {}),
+    ...(isWrite ? requestBody(route, schemas) : {}),
     responses: {
       [success]: { description: 'Done.', headers, content: json(ref('schemas', route.responseName)) },
       ...Object.fromEntries(statuses.map((status) => [String(status), ref('responses', `Status${status}`)])),
@@ -87,10 +93,10 @@ function operation(route: Route, schemas: Json): Json {
   };
 }
 
-function requestBody(body: TSchema | undefined, name: string | undefined, schemas: Json): Json {
-  if (!body || name === undefined) return {};
-  schemas[name] = plain(body);
-  return { requestBody: { required: true, content: json(ref('schemas', name)) } };
+function requestBody({ body, bodyName, isBodyOptional }: WriteRoute, schemas: Json): Json {
+  if (!body || bodyName === undefined) return {};
+  schemas[bodyName] = plain(body);
+  return { requestBody: { required: isBodyOptional !== true, content: json(ref('schemas', bodyName)) } };
 }
 
 function pathParameters(path: string): Json[] {

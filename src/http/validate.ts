@@ -29,8 +29,49 @@ ajv.addFormat('date-time', (text) => {
 export type Check = (value: unknown) => Refusal | undefined;
 
 export function compileBody(schema: TSchema): Check {
+  const branches = (schema as { anyOf?: readonly Branch[] }).anyOf;
+  if (branches) return compileChoice(branches);
   const validate = ajv.compile(schema);
   return (body) => (validate(body) ? undefined : refusalFor(validate, pointerOf));
+}
+
+interface Branch extends TSchema {
+  readonly required?: readonly string[];
+  readonly properties: Readonly<
+    Record<string, { readonly const?: unknown; readonly enum?: readonly unknown[] }>
+  >;
+}
+
+/**
+ * A body of several forms, told apart by their required fields and the values that these may have. The first form that a
+ * body claims to be is the one it is checked against, so that a fault is told in the words of that form alone.
+ */
+function compileChoice(branches: readonly Branch[]): Check {
+  const forms = branches.map((branch) => ({ branch, check: compileBody(branch) }));
+  const last = forms.at(-1);
+  const names = [...new Set(branches.flatMap(({ required }) => required ?? []))];
+  return (body) => {
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) return last?.check(body);
+    const fields = body as Readonly<Record<string, unknown>>;
+    const claimed = forms.find(({ branch }) => claims(branch, fields));
+    const tag = names.find((name) => fields[name] !== undefined);
+    if (claimed && ((claimed.branch.required ?? []).length > 0 || tag === undefined))
+      return claimed.check(body);
+    if (tag === undefined) return last?.check(body);
+    const values = branches.flatMap(({ properties }) => valuesOf(properties[tag]));
+    return refuse('invalid_request', {
+      message: `/${tag} must be one of ${[...new Set(values)].join(', ')}.`,
+      param: `/${tag}`,
+    });
+  };
+}
+
+function claims({ required, properties }: Branch, body: Readonly<Record<string, unknown>>): boolean {
+  return (required ?? []).every((name) => valuesOf(properties[name]).includes(body[name]));
+}
+
+function valuesOf(property: Branch['properties'][string] | undefined): readonly unknown[] {
+  return property?.enum ?? (property?.const === undefined ? [] : [property.const]);
 }
 
 /** Query strings are text: only what the schema calls an integer, and what is written as one, becomes a number. */

@@ -2,8 +2,11 @@ import { assert } from './assert.ts';
 import type { Presented, Success } from './envelope.ts';
 import type { Refusal } from './errors.ts';
 import type { IdKind } from './ids.ts';
-import { assertArrival, type Machine } from './machine.ts';
+import { arrivalEvent, type Machine } from './machine.ts';
+import type { Entry } from './posting.ts';
+import type { ProviderMove } from './provider.ts';
 import type { AnyRow, Instant, KeyLock, Table } from './table.ts';
+import type { Terms } from './terms.ts';
 
 /** Who asks: a key over HTTP, or Sandbank itself (the seed file, a worker). */
 export interface Actor {
@@ -18,6 +21,7 @@ export interface CommandContext {
   readonly actor: Actor;
   readonly requestId: string;
   readonly ip: string | null;
+  readonly terms: Terms;
   /** Business time: the clock of the application. */
   readonly now: Instant;
   /** The id suffix of whatever this command makes; one command, one suffix, so that its rows can be told together. */
@@ -29,7 +33,7 @@ export interface Resource<Row extends AnyRow & { readonly status: string }> {
   /** Also the kind of its ids. */
   readonly name: IdKind;
   readonly table: Table<Row>;
-  readonly machine: Machine;
+  readonly machine: Machine<Row>;
   /** What answers and events show of a row. */
   readonly present: (row: Row) => Presented;
   /** Whether its moves are told to webhooks. Keys and organizations are not. */
@@ -55,8 +59,17 @@ export interface Change {
   readonly resource: IdKind;
   readonly action: string;
   readonly from: string | null;
-  readonly row: AnyRow & { readonly status: string; readonly version: number };
+  readonly row: StatefulRow;
   readonly event: string;
+  /** What the move posts to the ledger. */
+  readonly entries: readonly Entry[];
+  /** What the provider sees of the move; null for one that it has no part in. */
+  readonly told: ProviderMove | null;
+}
+
+export interface StatefulRow extends AnyRow {
+  readonly status: string;
+  readonly version: number;
 }
 
 export interface Accepted {
@@ -74,17 +87,33 @@ export interface CommandKind<Input> {
   readonly name: string;
   readonly success: Success;
   readonly reads: (input: Input, context: CommandContext) => readonly Read[];
+  /**
+   * What else must be read, known only from the rows of `reads`: a refund names its payment. Only what never changes may
+   * lead from one row to the other, because the first look is taken before anything is locked.
+   */
+  readonly thenReads?: (input: Input, rows: LoadedRows) => readonly Read[];
   readonly decide: (input: Input, context: CommandContext, rows: LoadedRows) => Decision;
 }
 
 /** Records one move of a machine: it asserts that the table allows it and takes the event from there. */
-export function change(machine: Machine, action: string, from: string | null, row: Change['row']): Change {
-  const move = assertArrival(machine, action, from, row.status);
-  assert(
-    from === null ? row.version === 1 : row.version > 1,
-    `${machine.resource}: a move counts its version up`,
-  );
-  return { resource: machine.resource, action, from, row, event: `${machine.resource}.${move.event}` };
+export function change<Row extends StatefulRow>(
+  machine: Machine<Row>,
+  action: string,
+  before: Row | null,
+  row: Row,
+  effects: Partial<Pick<Change, 'entries' | 'told'>> = {},
+): Change {
+  const event = arrivalEvent(machine, action, before, row);
+  assert(row.version === (before?.version ?? 0) + 1, `${machine.resource}: a move counts its version up`);
+  return {
+    resource: machine.resource,
+    action,
+    from: before?.status ?? null,
+    row,
+    event: `${machine.resource}.${event}`,
+    entries: effects.entries ?? [],
+    told: effects.told ?? null,
+  };
 }
 
 export function accepted(changes: readonly Change[], resource: IdKind, row: AnyRow): Accepted {

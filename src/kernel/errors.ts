@@ -145,6 +145,30 @@ export const errorCatalogue = {
     'Use a code listed by developer_api_capabilities.',
     stored,
   ),
+  currency_mismatch: entry(
+    422,
+    'The currency in the body is not that of the payment.',
+    "Send the payment's own currency, or leave `currency` out.",
+    stored,
+  ),
+  amount_exceeds_capturable: entry(
+    422,
+    'The amount is more than what is left to capture.',
+    'Capture at most `details.capturable`, or leave `amount` out to capture all of it.',
+    stored,
+  ),
+  amount_exceeds_refundable: entry(
+    422,
+    'The amount is more than what is left to refund; pending refunds and disputed amounts count.',
+    'Refund at most `details.refundable`, or leave `amount` out to refund all of it.',
+    stored,
+  ),
+  amount_exceeds_disputable: entry(
+    422,
+    'The amount is more than what is left to dispute; refunds, pending ones too, and earlier disputes count.',
+    'Dispute at most `details.disputable`, or leave `amount` out to dispute all of it.',
+    stored,
+  ),
   rate_limited: entry(
     429,
     'The key sends more requests than its rate limit allows.',

@@ -5,8 +5,12 @@
  */
 export const idPrefixes = {
   payment: 'pay',
+  refund: 'rfd',
+  dispute: 'dsp',
   customer: 'cus',
   event: 'evt',
+  provider_event: 'pev',
+  ledger_entry: 'lge',
   request: 'req',
   organization: 'org',
   application: 'app',

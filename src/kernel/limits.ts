@@ -19,4 +19,11 @@ export const limits = {
   emailLengthMax: 254,
   phoneLengthMax: 32,
   scenarioListMax: 10,
+  versionMax: 2_147_483_647,
+  reasonLengthMax: 200,
+  paymentAttemptsMax: 3,
+  authorizationDays: 7,
+  disputeResponseDays: 7,
+  evidenceKeysMax: 20,
+  evidenceValueLengthMax: 2_000,
 } as const;

@@ -11,6 +11,9 @@ export interface ListQuery {
   readonly cursor?: string;
   readonly status?: string;
   readonly customerId?: string;
+  readonly paymentId?: string;
+  readonly reason?: string;
+  readonly outcome?: string;
   readonly createdAfter?: string;
   readonly createdBefore?: string;
 }
@@ -27,7 +30,7 @@ export interface Page<Row> {
   readonly nextCursor: string | null;
 }
 
-export type ListFilter = 'status' | 'customerId';
+export type ListFilter = 'status' | 'customerId' | 'paymentId' | 'reason' | 'outcome';
 
 /** Builds the query of one page, or nothing when the cursor is not one of ours. One row more than asked tells `hasMore`. */
 export function listRequest<Row extends AnyRow>(
@@ -41,6 +44,7 @@ export function listRequest<Row extends AnyRow>(
   const values: unknown[] = [orgId];
   const conditions = ['t.org_id = $1'];
   const shape: string[] = [];
+  const madeAt = table.columns.some(({ column }) => column === 'created_at') ? 'created_at' : 'received_at';
   const add = (name: string, condition: string, value: unknown) => {
     values.push(value);
     conditions.push(`${condition} $${values.length}`);
@@ -50,8 +54,8 @@ export function listRequest<Row extends AnyRow>(
     const value = query[filter];
     if (value !== undefined) add(filter, `t.${snakeCase(filter)} =`, value);
   }
-  if (query.createdAfter !== undefined) add('after', 't.created_at >', query.createdAfter);
-  if (query.createdBefore !== undefined) add('before', 't.created_at <', query.createdBefore);
+  if (query.createdAfter !== undefined) add('after', `t.${madeAt} >`, query.createdAfter);
+  if (query.createdBefore !== undefined) add('before', `t.${madeAt} <`, query.createdBefore);
   if (query.cursor !== undefined) {
     const id = decodeCursor(kind, query.cursor);
     if (id === undefined) return 'invalid_cursor';
@@ -84,6 +88,16 @@ export function encodeCursor(id: string): string {
 export function decodeCursor(kind: IdKind, cursor: string): string | undefined {
   const id = Buffer.from(cursor, 'base64url').toString('latin1');
   return isId(kind, id) && encodeCursor(id) === cursor ? id : undefined;
+}
+
+/** Cursors of a history, which is paged by version. */
+export function encodeVersion(version: number): string {
+  return Buffer.from(`v${version}`, 'latin1').toString('base64url');
+}
+
+export function decodeVersion(cursor: string): number | undefined {
+  const [, digits] = /^v([1-9]\d{0,8})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
+  return digits !== undefined && encodeVersion(Number(digits)) === cursor ? Number(digits) : undefined;
 }
 
 export function instantToText(instant: Instant): string {

@@ -3,65 +3,132 @@ import { type Refusal, refuse } from './errors.ts';
 import type { IdKind } from './ids.ts';
 
 /**
- * A lifecycle as data. A move is one row: the action, the states it may start from, the states it may arrive in and
- * the event that says so. Checks, `allowedActions`, capabilities and documents all read this table.
+ * A lifecycle as data: which action leads from where to where, under which condition, and the event that tells of it.
+ * Checks, `allowedActions`, capabilities, diagrams and the generated test matrix all read this table. An action may have
+ * several rows, when it leads to different places from different states.
  */
-export interface Move {
+export interface Move<Row> {
   readonly action: string;
   /** Empty for the move that makes the record. */
   readonly from: readonly string[];
   readonly to: readonly string[];
-  readonly event: string;
+  /** Events are named by the state of arrival; this names one where the arrival does not tell what happened. */
+  readonly event?: string;
+  /** What must be true of the record besides its state. */
+  readonly when?: Condition<Row>;
+  /** The kind of record that brings this move along: nobody can ask for it. */
+  readonly by?: IdKind;
 }
 
-export interface Machine {
+export interface Condition<Row> {
+  /** Completes the sentence "only when ...". */
+  readonly words: string;
+  readonly holds: (row: Row) => boolean;
+}
+
+export interface Stateful {
+  readonly status: string;
+}
+
+export interface Machine<Row extends Stateful> {
   readonly resource: IdKind;
   readonly states: readonly string[];
-  readonly moves: readonly Move[];
+  readonly moves: readonly Move<Row>[];
 }
 
-export function defineMachine<const M extends Machine>(machine: M): M {
-  for (const move of machine.moves) {
-    for (const state of [...move.from, ...move.to]) {
+export function defineMachine<Row extends Stateful>(machine: Machine<Row>): Machine<Row> {
+  for (const { action, from, to } of machine.moves) {
+    for (const state of [...from, ...to]) {
       assert(
         machine.states.includes(state),
-        `${machine.resource}: ${move.action} names the unknown state ${state}`,
+        `${machine.resource}: ${action} names the unknown state ${state}`,
       );
     }
   }
   return machine;
 }
 
-export function findMove(machine: Machine, action: string): Move {
-  const move = machine.moves.find((candidate) => candidate.action === action);
-  assert(move, `${machine.resource} has no action ${action}`);
-  return move;
-}
-
-/** The actions open to a record in this state, in the order of the table. */
-export function allowedActions(machine: Machine, status: string): readonly string[] {
-  return machine.moves.filter((move) => move.from.includes(status)).map((move) => move.action);
+/** The actions open to a record as it stands, in the order of the table. */
+export function allowedActions<Row extends Stateful>(machine: Machine<Row>, row: Row): readonly string[] {
+  return [...new Set(machine.moves.filter((move) => isOpen(move, row)).map(({ action }) => action))];
 }
 
 /** The guard before `decide`: undefined when the move may start here. */
-export function refuseMove(machine: Machine, action: string, status: string): Refusal | undefined {
-  if (findMove(machine, action).from.includes(status)) return undefined;
-  const allowed = allowedActions(machine, status);
-  const open = allowed.length > 0 ? `it allows ${allowed.join(', ')}` : 'that state is final';
+export function refuseMove<Row extends Stateful>(
+  machine: Machine<Row>,
+  action: string,
+  row: Row,
+): Refusal | undefined {
+  const moves = movesOf(machine, action);
+  if (moves.some((move) => isOpen(move, row))) return undefined;
+  const unmet = moves.find(({ from, by }) => by === undefined && from.includes(row.status))?.when;
+  const because = unmet === undefined ? '' : ` (only when ${unmet.words})`;
+  return refuseTransition(machine, row, `cannot ${spoken(action)}${because}`, { action });
+}
+
+/** Words, state and open actions of a record that cannot do what is asked of it. */
+export function refuseTransition<Row extends Stateful>(
+  machine: Machine<Row>,
+  row: Row,
+  what: string,
+  details: Readonly<Record<string, unknown>>,
+): Refusal {
+  const allowed = allowedActions(machine, row);
+  const open = allowed.length > 0 ? `it allows ${allowed.join(', ')}` : 'nothing is open to it';
   return refuse('invalid_state_transition', {
-    message: `A ${machine.resource} that is ${status} cannot ${action}: ${open}.`,
-    details: { status, action },
+    message: `A ${machine.resource} that is ${row.status} ${what}: ${open}.`,
+    details: { status: row.status, ...details },
     allowedActions: allowed,
   });
 }
 
-/** The assertion after `decide`: a machine that arrives where its table does not say is our bug. */
-export function assertArrival(machine: Machine, action: string, from: string | null, to: string): Move {
-  const move = findMove(machine, action);
-  const started = from === null ? move.from.length === 0 : move.from.includes(from);
-  assert(
-    started && move.to.includes(to),
-    `${machine.resource}: ${action} must not lead from ${from} to ${to}`,
+/**
+ * The assertion after `decide`: a record that arrives where its table does not say is our bug. Gives the name of the
+ * event that tells of the arrival.
+ */
+export function arrivalEvent<Row extends Stateful>(
+  machine: Machine<Row>,
+  action: string,
+  before: Row | null,
+  after: Row,
+): string {
+  const move = movesOf(machine, action).find(
+    ({ from, to, when }) =>
+      (before === null ? from.length === 0 : from.includes(before.status) && (when?.holds(before) ?? true)) &&
+      to.includes(after.status),
   );
-  return move;
+  assert(
+    move,
+    `${machine.resource}: ${action} must not lead from ${before?.status ?? 'nothing'} to ${after.status}`,
+  );
+  return move.event ?? after.status;
+}
+
+/** Every event that a machine can tell, in the order of its table. */
+export function eventTypes<Row extends Stateful>({ resource, moves }: Machine<Row>): readonly string[] {
+  const names = moves.flatMap(({ event, to }) => (event === undefined ? to : [event]));
+  return [...new Set(names)].map((name) => `${resource}.${name}`);
+}
+
+/** States that no move leaves, whoever brings it. */
+export function finalStates<Row extends Stateful>({ states, moves }: Machine<Row>): readonly string[] {
+  return states.filter((state) => !moves.some(({ from, to }) => from.includes(state) && !isStay(to, state)));
+}
+
+function isStay(to: readonly string[], state: string): boolean {
+  return to.length === 1 && to[0] === state;
+}
+
+function movesOf<Row extends Stateful>(machine: Machine<Row>, action: string): readonly Move<Row>[] {
+  const moves = machine.moves.filter((move) => move.action === action);
+  assert(moves.length > 0, `${machine.resource} has no action ${action}`);
+  return moves;
+}
+
+function isOpen<Row extends Stateful>({ from, when, by }: Move<Row>, row: Row): boolean {
+  return by === undefined && from.includes(row.status) && (when?.holds(row) ?? true);
+}
+
+function spoken(action: string): string {
+  return action.replaceAll('_', ' ');
 }

@@ -6,6 +6,7 @@ import { type IdKind, isId } from './ids.ts';
 import { type ListFilter, type ListQuery, listRequest, type Page, pageOf } from './list.ts';
 import type { Scope } from './scopes.ts';
 import type { AnyRow, Instant, Statement, Table } from './table.ts';
+import type { Terms } from './terms.ts';
 
 /**
  * Routes are data. Authentication, the scope check, idempotency, validation, the OpenAPI document and the
@@ -33,8 +34,12 @@ export interface ReadRoute extends RouteWords {
 
 export interface WriteRoute extends RouteWords {
   readonly method: 'POST';
-  /** No body schema means that the body may be empty, and that nothing but `{}` may be sent. */
+  /** No body schema means that the body may be absent, and that nothing but `{}` may be sent. */
   readonly body?: TSchema;
+  /** A body that may be absent although it has a schema: it then is `{}`. */
+  readonly isBodyOptional?: true;
+  /** Whether `?expand=ledgerEntries` shows what the command posted. */
+  readonly expandsEntries?: true;
   readonly bodyName?: string;
   // biome-ignore lint/suspicious/noExplicitAny: the input type joins `command` and `input` of one route and is known to no other.
   readonly command: CommandKind<any>;
@@ -69,6 +74,7 @@ export interface Principal {
   readonly orgName: string;
   readonly appId: string;
   readonly appName: string;
+  readonly terms: Terms;
   readonly keyId: string;
   readonly keyName: string;
   readonly scopes: ReadonlySet<Scope>;
@@ -101,13 +107,31 @@ export function retrieving<Row extends Versioned>(
   };
 }
 
+/**
+ * How something of a record is read: the history of a payment, say. The record must be there first, so that a foreign id
+ * is not found instead of having nothing.
+ */
+export function readingOf<Row extends Versioned>(
+  kind: IdKind,
+  table: Table<Row>,
+  read: (request: ReadRequest, id: string) => PromiseLike<ReadAnswer> | ReadAnswer,
+): ReadRoute['read'] {
+  return (request) => {
+    const id = request.params.id ?? '';
+    if (!isId(kind, id)) return refuse('resource_not_found');
+    return request.reader
+      .byKey(table, request.principal.orgId, id)
+      .then((row) => (row ? read(request, id) : refuse('resource_not_found')));
+  };
+}
+
 /** How a page of records is read, newest first. */
 export function listing<Row extends AnyRow>(
   kind: IdKind,
   table: Table<Row>,
   filters: readonly ListFilter[],
   present: (row: Row) => Presented,
-): ReadRoute['read'] {
+): (request: Pick<ReadRequest, 'reader' | 'principal' | 'query'>) => Refusal | PromiseLike<PresentedPage> {
   return ({ reader, principal, query }) => {
     const request = listRequest(table, kind, filters, principal.orgId, query as ListQuery);
     if (request === 'invalid_cursor') return refuse('invalid_cursor', { param: 'cursor' });

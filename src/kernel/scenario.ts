@@ -1,42 +1,96 @@
-/** What a simulated provider will do with a payment. A scenario is kept with the payment; its moves play it. */
-export const declineCodes = [
-  'insufficient_funds',
-  'generic_decline',
-  'do_not_honor',
-  'expired_card',
-  'incorrect_cvc',
-  'incorrect_number',
-  'incorrect_pin',
-  'invalid_account',
-  'account_closed',
-  'lost_card',
-  'stolen_card',
-  'pickup_card',
-  'restricted_card',
-  'fraudulent',
-  'card_not_supported',
-  'currency_not_supported',
-  'card_velocity_exceeded',
-  'withdrawal_limit_exceeded',
-  'authentication_failed',
-  'issuer_not_available',
-  'processing_error',
-  'try_again_later',
-  'transaction_not_allowed',
-  'mandate_revoked',
-] as const;
+import { type DeclineCode, declineCodes } from './decline.ts';
+
+/**
+ * What the simulated provider will do with a payment: a name, or a list of names for successive attempts. The words are
+ * those of the documents.
+ */
+export const scenarioWords = {
+  approve: 'Everything succeeds. The default.',
+  require_action: 'The customer has to confirm first: the payment goes through `requires_action`.',
+  async: 'The provider needs time: the payment goes through `processing`.',
+  capture_fails: 'The amount is held, and then its capture is refused: `failed` with `processing_error`.',
+  refund_fails: 'Refunds are made and fail.',
+  refund_pending: 'Refunds stay `pending` until they are advanced.',
+  dispute: 'The customer disputes the payment once it is captured.',
+  settle_short: 'The settlement report shows less than was captured.',
+  settle_missing: 'The settlement report does not show the payment.',
+  settle_duplicate: 'The settlement report shows the payment twice.',
+  settle_unknown: 'The settlement report shows a payment that nobody knows.',
+} as const;
+
+const declinePrefix = 'decline:';
 
 export const paymentScenarios: readonly string[] = [
-  'approve',
-  'require_action',
-  'async',
-  'capture_fails',
-  'refund_fails',
-  'refund_pending',
-  'dispute',
-  'settle_short',
-  'settle_missing',
-  'settle_duplicate',
-  'settle_unknown',
-  ...declineCodes.map((code) => `decline:${code}`),
+  ...Object.keys(scenarioWords),
+  ...declineCodes.map((code) => declinePrefix + code),
 ];
+
+/** The code of a scenario that declines; undefined for all others. */
+export function declineOf(scenario: string): DeclineCode | undefined {
+  return declineCodes.find((code) => scenario === declinePrefix + code);
+}
+
+/** The entry that holds for an attempt, counted from 1. The last one holds for all that follow. */
+export function scenarioOf(scenario: string | readonly string[], attempt: number): string {
+  if (typeof scenario === 'string') return scenario;
+  return scenario[attempt - 1] ?? scenario.at(-1) ?? 'approve';
+}
+
+/**
+ * Values that stand for a scenario when none is named: test cards that developers know by heart, and amounts so odd that
+ * nobody meets them by chance. The last digits of most amounts are the response codes of ISO 8583.
+ */
+export const testCards: Readonly<Record<string, string>> = {
+  '4242424242424242': 'approve',
+  '5555555555554444': 'approve',
+  '378282246310005': 'approve',
+  '4000002500003155': 'require_action',
+  '4000000000000002': 'decline:generic_decline',
+  '4000000000009995': 'decline:insufficient_funds',
+  '4000000000009987': 'decline:lost_card',
+  '4000000000009979': 'decline:stolen_card',
+  '4000000000000069': 'decline:expired_card',
+  '4000000000000127': 'decline:incorrect_cvc',
+  '4000000000000119': 'decline:processing_error',
+  '4242424242424241': 'decline:incorrect_number',
+  '4000000000006975': 'decline:card_velocity_exceeded',
+  '4100000000000019': 'decline:fraudulent',
+  '4000000000000341': 'capture_fails',
+  '4000000000005126': 'refund_fails',
+  '4000000000007726': 'refund_pending',
+  '4000000000000259': 'dispute',
+};
+
+export const magicAmounts: ReadonlyMap<bigint, string> = new Map([
+  [999_000_001n, 'decline:generic_decline'],
+  [999_000_005n, 'decline:do_not_honor'],
+  [999_000_041n, 'decline:lost_card'],
+  [999_000_043n, 'decline:stolen_card'],
+  [999_000_051n, 'decline:insufficient_funds'],
+  [999_000_054n, 'decline:expired_card'],
+  [999_000_055n, 'decline:incorrect_pin'],
+  [999_000_059n, 'decline:fraudulent'],
+  [999_000_061n, 'decline:withdrawal_limit_exceeded'],
+  [999_000_091n, 'decline:issuer_not_available'],
+  [999_000_096n, 'decline:processing_error'],
+  [999_000_100n, 'require_action'],
+  [999_000_200n, 'async'],
+  [999_000_300n, 'capture_fails'],
+  [999_000_400n, 'refund_fails'],
+  [999_000_401n, 'refund_pending'],
+  [999_000_500n, 'dispute'],
+]);
+
+/** A scenario by name wins over a test card, a test card over an amount. */
+export function resolveScenario(
+  named: string | readonly string[] | null,
+  cardNumber: string | null,
+  amount: bigint,
+): string | readonly string[] {
+  return (
+    named ??
+    (cardNumber === null ? undefined : testCards[cardNumber]) ??
+    magicAmounts.get(amount) ??
+    'approve'
+  );
+}

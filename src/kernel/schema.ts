@@ -18,14 +18,22 @@ export const CurrencyCode = Type.String({
 
 export const Time = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, with milliseconds.' });
 
-/** Not `Type.Record`: its pattern for keys passes over those with a line break, and so over their values. */
-export const Metadata = Type.Unsafe<Record<string, string>>({
-  type: 'object',
-  additionalProperties: { type: 'string', maxLength: limits.metadataValueLengthMax },
-  maxProperties: limits.metadataKeysMax,
-  propertyNames: { minLength: 1, maxLength: limits.metadataKeyLengthMax },
-  description: `Your own data: up to ${limits.metadataKeysMax} keys of ${limits.metadataKeyLengthMax} characters with text values of ${limits.metadataValueLengthMax}.`,
-});
+/** Texts under names of the caller. Not `Type.Record`: its pattern for keys passes over those with a line break. */
+export const textMap = (keysMax: number, keyLengthMax: number, valueLengthMax: number, what: string) =>
+  Type.Unsafe<Record<string, string>>({
+    type: 'object',
+    additionalProperties: { type: 'string', maxLength: valueLengthMax },
+    maxProperties: keysMax,
+    propertyNames: { minLength: 1, maxLength: keyLengthMax },
+    description: `${what} Up to ${keysMax} keys of ${keyLengthMax} characters with text values of ${valueLengthMax}.`,
+  });
+
+export const Metadata = textMap(
+  limits.metadataKeysMax,
+  limits.metadataKeyLengthMax,
+  limits.metadataValueLengthMax,
+  'Your own data.',
+);
 
 export const id = (kind: IdKind) => Type.String({ pattern: idPattern(kind) });
 
@@ -64,18 +72,28 @@ export const list = <T extends TSchema>(item: T) =>
     nextCursor: nullable(Type.String()),
   });
 
+export const pageQuery = {
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: limits.listLimitMin,
+      maximum: limits.listLimitMax,
+      default: limits.listLimitDefault,
+    }),
+  ),
+  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: limits.cursorLengthMax })),
+} as const;
+
+const periodQuery = { createdAfter: Type.Optional(Time), createdBefore: Type.Optional(Time) } as const;
+
 export const listQuery = (statuses: readonly string[], more: Record<string, TSchema> = {}) =>
-  strict({
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: limits.listLimitMin,
-        maximum: limits.listLimitMax,
-        default: limits.listLimitDefault,
-      }),
-    ),
-    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: limits.cursorLengthMax })),
-    status: Type.Optional(Type.Enum([...statuses])),
-    createdAfter: Type.Optional(Time),
-    createdBefore: Type.Optional(Time),
-    ...more,
-  });
+  strict({ ...pageQuery, status: Type.Optional(Type.Enum([...statuses])), ...periodQuery, ...more });
+
+/** Of things that have no lifecycle of their own. */
+export const trailQuery = (more: Record<string, TSchema> = {}) =>
+  strict({ ...pageQuery, ...periodQuery, ...more });
+
+export const ExpandQuery = strict({
+  expand: Type.Optional(
+    Type.Enum(['ledgerEntries'], { description: 'Shows what the request posted to the ledger.' }),
+  ),
+});

@@ -5,8 +5,14 @@ import { statusRoute } from './api-status/api.ts';
 import { applicationResource } from './applications/api.ts';
 import { capabilitiesRoute } from './capabilities/api.ts';
 import { customerResource, customerRoutes } from './customers/api.ts';
+import { disputeResource, disputeRoutes } from './disputes/api.ts';
+import { historyRoutes } from './history/api.ts';
+import { ledgerRoutes } from './ledger/api.ts';
 import { organizationResource } from './organizations/api.ts';
 import { paymentResource, paymentRoutes } from './payments/api.ts';
+import { providerEventRoutes } from './provider-events/api.ts';
+import { refundResource, refundRoutes } from './refunds/api.ts';
+import { stateMachinesRoute } from './state-machines/api.ts';
 
 /** The one list of resources. */
 export const resources: readonly AnyResource[] = [
@@ -15,12 +21,20 @@ export const resources: readonly AnyResource[] = [
   apiKeyResource,
   customerResource,
   paymentResource,
+  refundResource,
+  disputeResource,
 ];
 
 /** The one table of routes: authentication, scopes, validation, documents and the permission matrix all read it. */
 export const routes: readonly Route[] = [
   statusRoute,
   capabilitiesRoute(resources),
+  stateMachinesRoute(resources),
   ...paymentRoutes,
+  ...historyRoutes,
+  ...providerEventRoutes,
+  ...refundRoutes,
+  ...disputeRoutes,
+  ...ledgerRoutes,
   ...customerRoutes,
 ];

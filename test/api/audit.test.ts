@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AuditRow, EventRow, HistoryRow } from '../../src/engine/tables.ts';
-import { auditTable, eventsTable, historyTable } from '../../src/engine/tables.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { selectList, type Table } from '../../src/kernel/table.ts';
+import type { AuditRow, EventRow, HistoryRow } from '../../src/kernel/trail.ts';
+import { auditTable, eventsTable, historyTable } from '../../src/kernel/trail.ts';
 import type { Server } from '../../src/server.ts';
 import type { Answer, Body } from '../support/api-client.ts';
 import { databaseKinds, openServer } from '../support/server.ts';

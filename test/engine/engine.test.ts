@@ -6,8 +6,9 @@ import { openPostgres } from '../../src/db/postgres.ts';
 import type { Engine, EngineSettings } from '../../src/engine/engine.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
 import type { Answer } from '../../src/engine/submission.ts';
-import { accepted, type CommandKind, change } from '../../src/kernel/command.ts';
+import { accepted, type CommandContext, type CommandKind, change } from '../../src/kernel/command.ts';
 import { formatId } from '../../src/kernel/ids.ts';
+import { defaultTerms } from '../../src/kernel/terms.ts';
 import {
   archiveCustomer,
   type CustomerFields,
@@ -32,6 +33,7 @@ const payment: CreatePayment = {
   customerId: null,
   captureMethod: 'automatic',
   paymentMethodType: 'card',
+  cardNumber: null,
   description: null,
   reference: null,
   metadata: {},
@@ -91,6 +93,7 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
       context: {
         orgId: acme.orgId,
         appId: acme.appId,
+        terms: defaultTerms,
         actor: { kind: 'api_key', id: acme.keyId },
         requestId: formatId('request', suffix),
         ip: null,
@@ -255,7 +258,7 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
       success: 'created',
       reads: () => [],
       decide: (input, context) => {
-        const row = rowOf({ ...input, amount: 0n }, context.suffix);
+        const row = rowOf({ ...input, amount: 0n }, context, context.suffix);
         return accepted([change(paymentMachine, 'create', null, row)], 'payment', row);
       },
     };
@@ -265,29 +268,18 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
       success: 'created',
       reads: () => [],
       decide: (input, context) => {
-        const sound = rowOf(input, context.suffix);
-        const broken = { ...rowOf(input, newSuffix()), createdAt: Number.NaN };
+        const sound = rowOf(input, context, context.suffix);
+        const broken = { ...rowOf(input, context, newSuffix()), createdAt: Number.NaN };
         const changes = [sound, broken].map((row) => change(paymentMachine, 'create', null, row));
         return accepted(changes, 'payment', sound);
       },
     };
 
-    function rowOf(input: CreatePayment, suffix: string): PaymentRow {
-      return {
-        orgId: acme.orgId,
-        id: formatId('payment', suffix),
-        appId: acme.appId,
-        status: 'pending',
-        version: 1,
-        ...input,
-        amountCapturable: 0n,
-        amountCaptured: 0n,
-        amountRefunded: 0n,
-        amountDisputed: 0n,
-        feeAmount: 0n,
-        createdAt: Date.now(),
-        updatedAt: Date.now(),
-      };
+    /** A payment as the real command would make it. */
+    function rowOf(input: CreatePayment, context: CommandContext, suffix: string): PaymentRow {
+      const decision = createPayment.decide(input, { ...context, suffix }, { get: () => undefined });
+      if (!decision.ok) throw new Error('a payment is made');
+      return decision.answer.row as PaymentRow;
     }
 
     const cases: readonly [what: string, send: (engine: Engine, sent: Sent) => Promise<Answer>][] = [

@@ -5,6 +5,8 @@ import type { Database } from '../../src/db/database.ts';
 import { Engine, type EngineSettings } from '../../src/engine/engine.ts';
 import { type AppSettings, createApp } from '../../src/http/app.ts';
 import { unmeasured } from '../../src/http/metrics.ts';
+import { presentEntry } from '../../src/kernel/ledger-entry.ts';
+import { providers } from '../../src/provider/index.ts';
 import { resources, routes } from '../../src/resources/index.ts';
 import { createServer, type Server } from '../../src/server.ts';
 import { createDatabase } from './postgres.ts';
@@ -35,6 +37,8 @@ export async function openServer(kind: DatabaseKind, overrides: Partial<Config> 
 export function openEngine(database: Database, overrides: Partial<EngineSettings> = {}): Engine {
   return new Engine(database, {
     resources: new Map(resources.map((resource) => [resource.name, resource])),
+    providers,
+    presentEntry,
     docsUrl: () => '/docs',
     metrics: unmeasured,
     onBug: () => undefined,

@@ -9,9 +9,12 @@ import { isCode, isTest, type Rule, type Source, type Violation } from './source
 const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['src/kernel/', ['src/kernel/']],
   ['src/ledger/', ['src/ledger/', 'src/kernel/']],
-  ['src/resources/*/machine.ts', ['src/kernel/', 'src/ledger/']],
+  ['src/resources/*/machine.ts', ['src/kernel/', 'src/ledger/', 'src/resources/*/machine.ts']],
   ['src/resources/*/store.ts', ['src/kernel/', 'type src/db/', 'src/resources/@/machine.ts']],
-  ['src/resources/*/api.ts', ['src/kernel/', 'src/resources/@/machine.ts', 'src/resources/@/store.ts']],
+  [
+    'src/resources/*/api.ts',
+    ['src/kernel/', 'src/ledger/accounts.ts', 'src/resources/*/machine.ts', 'src/resources/*/store.ts'],
+  ],
   ['src/resources/index.ts', ['src/kernel/', 'src/resources/']],
   ['src/engine/', ['src/engine/', 'src/kernel/', 'src/db/']],
   ['src/provider/', ['src/provider/', 'src/kernel/']],
@@ -19,7 +22,7 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['src/http/', ['src/http/', 'src/kernel/', 'src/engine/', 'src/resources/']],
   ['src/workers/', ['src/workers/', 'src/kernel/', 'src/engine/', 'src/resources/*/store.ts']],
   ['src/config.ts', ['src/kernel/']],
-  ['src/seed.ts', ['src/kernel/', 'src/engine/', 'src/http/validate.ts', 'src/resources/']],
+  ['src/seed.ts', ['src/kernel/', 'src/engine/', 'src/http/validate.ts', 'src/provider/', 'src/resources/']],
   ['src/server.ts', ['src/']],
   ['src/main.ts', ['src/']],
   ['sdk/', ['sdk/']],

@@ -3,7 +3,7 @@ import { defineMachine } from '../../kernel/machine.ts';
 import type { Scope } from '../../kernel/scopes.ts';
 import type { Instant } from '../../kernel/table.ts';
 
-export const apiKeyMachine = defineMachine({
+export const apiKeyMachine = defineMachine<ApiKeyRow>({
   resource: 'api_key',
   states: ['active', 'revoked'],
   moves: [
@@ -73,12 +73,13 @@ export const declareApiKey: CommandKind<DeclareApiKey> = {
       row = before;
       if (!isSame(before, input.settings)) {
         row = { ...before, ...input.settings, version: before.version + 1, updatedAt: now };
-        changes.push(change(apiKeyMachine, 'update', before.status, row));
+        changes.push(change(apiKeyMachine, 'update', before, row));
       }
     }
     if (input.isRevoked) {
-      row = { ...row, status: 'revoked', version: row.version + 1, updatedAt: now };
-      changes.push(change(apiKeyMachine, 'revoke', 'active', row));
+      const active = row;
+      row = { ...active, status: 'revoked', version: active.version + 1, updatedAt: now };
+      changes.push(change(apiKeyMachine, 'revoke', active, row));
     }
     return accepted(changes, 'api_key', row);
   },

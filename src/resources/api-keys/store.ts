@@ -25,6 +25,9 @@ export interface KeyOwner {
   readonly orgName: string;
   readonly appId: string;
   readonly appName: string;
+  readonly feeBasisPoints: number;
+  readonly feeFixed: bigint;
+  readonly provider: string | null;
   readonly keyId: string;
   readonly keyName: string;
   readonly status: ApiKeyRow['status'];
@@ -35,7 +38,8 @@ export interface KeyOwner {
 
 const ownerByHash: Statement = {
   name: 'api_key_owner_by_hash',
-  text: `select k.org_id as "orgId", o.name as "orgName", k.app_id as "appId", a.name as "appName", k.id as "keyId",
+  text: `select k.org_id as "orgId", o.name as "orgName", k.app_id as "appId", a.name as "appName",
+      a.fee_basis_points as "feeBasisPoints", a.fee_fixed as "feeFixed", a.provider, k.id as "keyId",
       k.name as "keyName", k.status, k.scopes, k.allowed_cidrs as "allowedCidrs", k.expires_at as "expiresAt"
     from api_keys k
     join applications a on a.org_id = k.org_id and a.id = k.app_id

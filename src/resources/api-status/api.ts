@@ -10,6 +10,9 @@ import { apiVersion } from '../../kernel/version.ts';
 const production = 'Needs separate production authorization, which is outside this sandbox.';
 const gates: Readonly<Record<string, { readonly enabled: boolean; readonly reason: string | null }>> = {
   payments: { enabled: true, reason: null },
+  refunds: { enabled: true, reason: null },
+  disputes: { enabled: true, reason: null },
+  ledger: { enabled: true, reason: null },
   customers: { enabled: true, reason: null },
   idempotency: { enabled: true, reason: null },
   audit_trail: { enabled: true, reason: null },

@@ -15,6 +15,8 @@ export const applicationResource: Resource<ApplicationRow> = {
     status: row.status,
     id: row.id,
     name: row.name,
+    fee: { basisPoints: row.feeBasisPoints, fixedAmount: Number(row.feeFixed) },
+    provider: row.provider,
     createdAt: instantToText(row.createdAt),
     updatedAt: instantToText(row.updatedAt),
   }),

@@ -1,18 +1,19 @@
 import { accepted, type CommandKind, change } from '../../kernel/command.ts';
 import { defineMachine } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
+import { defaultTerms, type Terms } from '../../kernel/terms.ts';
 
 /** What a developer registers: it owns API keys, and idempotency keys are unique within it. */
-export const applicationMachine = defineMachine({
+export const applicationMachine = defineMachine<ApplicationRow>({
   resource: 'application',
   states: ['active'],
   moves: [
     { action: 'create', from: [], to: ['active'], event: 'created' },
-    { action: 'rename', from: ['active'], to: ['active'], event: 'renamed' },
+    { action: 'update', from: ['active'], to: ['active'], event: 'updated' },
   ],
 });
 
-export interface ApplicationRow {
+export interface ApplicationRow extends Terms {
   readonly orgId: string;
   readonly id: string;
   readonly status: 'active';
@@ -25,13 +26,15 @@ export interface ApplicationRow {
 export interface DeclareApplication {
   readonly id: string;
   readonly name: string;
+  /** What is absent stays as it is, and is the default for a new application. */
+  readonly terms: Partial<Terms>;
 }
 
 export const declareApplication: CommandKind<DeclareApplication> = {
   name: 'applications.declare',
   success: 'ok',
   reads: ({ id }) => [{ resource: 'application', id, lock: 'update' }],
-  decide: ({ id, name }, { orgId, now }, rows) => {
+  decide: ({ id, name, terms }, { orgId, now }, rows) => {
     const before = rows.get<ApplicationRow>('application', id);
     if (!before) {
       const row: ApplicationRow = {
@@ -40,13 +43,25 @@ export const declareApplication: CommandKind<DeclareApplication> = {
         status: 'active',
         version: 1,
         name,
+        ...defaultTerms,
+        ...terms,
         createdAt: now,
         updatedAt: now,
       };
       return accepted([change(applicationMachine, 'create', null, row)], 'application', row);
     }
-    if (before.name === name) return accepted([], 'application', before);
-    const row = { ...before, name, version: before.version + 1, updatedAt: now };
-    return accepted([change(applicationMachine, 'rename', before.status, row)], 'application', row);
+    const after = { ...before, name, ...terms };
+    if (isSame(before, after)) return accepted([], 'application', before);
+    const row = { ...after, version: before.version + 1, updatedAt: now };
+    return accepted([change(applicationMachine, 'update', before, row)], 'application', row);
   },
 };
+
+function isSame(a: ApplicationRow, b: ApplicationRow): boolean {
+  return (
+    a.name === b.name &&
+    a.feeBasisPoints === b.feeBasisPoints &&
+    a.feeFixed === b.feeFixed &&
+    a.provider === b.provider
+  );
+}

@@ -7,6 +7,9 @@ export const applicationsTable = defineTable<ApplicationRow>('applications', ['o
   status: 'text',
   version: 'integer',
   name: 'text',
+  feeBasisPoints: 'integer',
+  feeFixed: 'bigint',
+  provider: 'text',
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 });

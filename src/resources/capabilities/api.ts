@@ -1,8 +1,11 @@
 import { Type } from 'typebox';
 import type { AnyResource } from '../../kernel/command.ts';
 import { currencies } from '../../kernel/currency.ts';
+import { declineCodes, declines } from '../../kernel/decline.ts';
 import { limits } from '../../kernel/limits.ts';
+import { eventTypes } from '../../kernel/machine.ts';
 import type { Route } from '../../kernel/route.ts';
+import { paymentScenarios } from '../../kernel/scenario.ts';
 import { resource } from '../../kernel/schema.ts';
 import { scopes } from '../../kernel/scopes.ts';
 import { apiVersion, apiVersions } from '../../kernel/version.ts';
@@ -20,9 +23,17 @@ export function capabilitiesRoute(resources: readonly AnyResource[]): Route {
     resources: shown.map(({ name, machine }) => ({
       name,
       states: machine.states,
-      actions: machine.moves.map(({ action, from, to }) => ({ action, from, to })),
+      actions: machine.moves
+        .filter(({ by }) => by === undefined)
+        .map(({ action, from, to }) => ({ action, from, to })),
     })),
-    eventTypes: shown.flatMap(({ name, machine }) => machine.moves.map(({ event }) => `${name}.${event}`)),
+    eventTypes: shown.flatMap(({ machine }) => eventTypes(machine)),
+    scenarios: paymentScenarios,
+    declineCodes: declineCodes.map((code) => ({
+      code,
+      retryable: declines[code].isSoft,
+      message: declines[code].words,
+    })),
     currencies: currencies.map(({ code, exponent, name }) => ({ code, exponent, name })),
     limits,
   } as const;
@@ -53,6 +64,10 @@ export function capabilitiesRoute(resources: readonly AnyResource[]): Route {
         }),
       ),
       eventTypes: Type.Array(Type.String()),
+      scenarios: Type.Array(Type.String()),
+      declineCodes: Type.Array(
+        Type.Object({ code: Type.String(), retryable: Type.Boolean(), message: Type.String() }),
+      ),
       currencies: Type.Array(
         Type.Object({ code: Type.String(), exponent: Type.Integer({ minimum: 0 }), name: Type.String() }),
       ),

@@ -83,7 +83,7 @@ export function presentCustomer(row: CustomerRow): Presented {
     phone: row.phone,
     reference: row.reference,
     metadata: row.metadata,
-    allowedActions: allowedActions(customerMachine, row.status),
+    allowedActions: allowedActions(customerMachine, row),
     version: row.version,
     createdAt: instantToText(row.createdAt),
     updatedAt: instantToText(row.updatedAt),

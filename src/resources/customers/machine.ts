@@ -11,7 +11,7 @@ import { formatId } from '../../kernel/ids.ts';
 import { defineMachine, refuseMove } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
 
-export const customerMachine = defineMachine({
+export const customerMachine = defineMachine<CustomerRow>({
   resource: 'customer',
   states: ['active', 'archived'],
   moves: [
@@ -92,10 +92,10 @@ export const archiveCustomer: CommandKind<{ readonly id: string }> = {
 function findFor(action: string, id: string, rows: LoadedRows): { ok: true; row: CustomerRow } | Refusal {
   const row = rows.get<CustomerRow>('customer', id);
   if (!row) return refuse('resource_not_found');
-  return refuseMove(customerMachine, action, row.status) ?? { ok: true, row };
+  return refuseMove(customerMachine, action, row) ?? { ok: true, row };
 }
 
 function moved(action: string, before: CustomerRow, after: CustomerRow, context: CommandContext): Decision {
   const row = { ...after, version: before.version + 1, updatedAt: context.now };
-  return accepted([change(customerMachine, action, before.status, row)], 'customer', row);
+  return accepted([change(customerMachine, action, before, row)], 'customer', row);
 }

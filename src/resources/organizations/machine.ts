@@ -3,7 +3,7 @@ import { defineMachine } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
 
 /** The tenant. Everything belongs to one, and nothing of one is ever seen by another. */
-export const organizationMachine = defineMachine({
+export const organizationMachine = defineMachine<OrganizationRow>({
   resource: 'organization',
   states: ['active'],
   moves: [
@@ -43,6 +43,6 @@ export const declareOrganization: CommandKind<{ readonly name: string }> = {
     }
     if (before.name === name) return accepted([], 'organization', before);
     const row = { ...before, name, version: before.version + 1, updatedAt: now };
-    return accepted([change(organizationMachine, 'rename', before.status, row)], 'organization', row);
+    return accepted([change(organizationMachine, 'rename', before, row)], 'organization', row);
   },
 };

@@ -1,11 +1,14 @@
 import { type Static, Type } from 'typebox';
+import type { Advance } from '../../kernel/advance.ts';
 import type { Resource } from '../../kernel/command.ts';
+import { declineCodes, findDecline } from '../../kernel/decline.ts';
 import type { Presented } from '../../kernel/envelope.ts';
+import { ExpandedEntries } from '../../kernel/ledger-entry.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { allowedActions } from '../../kernel/machine.ts';
 import { listing, type Route, retrieving } from '../../kernel/route.ts';
-import { paymentScenarios } from '../../kernel/scenario.ts';
+import { paymentScenarios, scenarioOf, testCards } from '../../kernel/scenario.ts';
 import {
   Amount,
   AmountShown,
@@ -20,13 +23,19 @@ import {
   Time,
   text,
 } from '../../kernel/schema.ts';
+import type { Instant } from '../../kernel/table.ts';
+import { advancePayment, type MoveParams, noParams } from '../payment-advance/machine.ts';
 import {
+  attemptNumber,
   type CreatePayment,
   captureMethods,
   createPayment,
+  instantNames,
   type PaymentRow,
   paymentMachine,
   paymentMethodTypes,
+  paymentStates,
+  returnable,
 } from './machine.ts';
 import { paymentsTable } from './store.ts';
 
@@ -43,12 +52,58 @@ const CreateBody = strict({
   currency: CurrencyCode,
   customerId: Type.Optional(id('customer')),
   captureMethod: Type.Optional(Type.Enum([...captureMethods], { default: 'automatic' })),
-  paymentMethod: Type.Optional(strict({ type: Type.Enum([...paymentMethodTypes]) })),
+  paymentMethod: Type.Optional(
+    strict({
+      type: Type.Enum([...paymentMethodTypes]),
+      number: Type.Optional(
+        Type.Enum(Object.keys(testCards), {
+          description:
+            'A test card, which stands for a scenario. No other number is accepted; four digits are kept.',
+        }),
+      ),
+    }),
+  ),
   description: Type.Optional(text(limits.descriptionLengthMax)),
   reference: Type.Optional(text(limits.referenceLengthMax)),
   metadata: Type.Optional(Metadata),
   scenario: Type.Optional(Scenario),
   autoAdvance: Type.Optional(Type.Boolean({ default: false })),
+});
+
+const money = { amount: Type.Optional(Amount), currency: Type.Optional(CurrencyCode) } as const;
+const FailureCode = Type.Enum([...declineCodes]);
+const Reason = text(limits.reasonLengthMax);
+
+/** One form for each way to ask. What is absent takes all that is left. */
+const AdvanceBody = Type.Union([
+  strict({
+    action: Type.Enum(['require_action', 'process', 'authorize', 'settle', 'retry', 'cancel', 'expire']),
+  }),
+  strict({
+    action: Type.Literal('capture'),
+    ...money,
+    final: Type.Optional(Type.Boolean({ default: false })),
+  }),
+  strict({ action: Type.Literal('fail'), failureCode: Type.Optional(FailureCode) }),
+  strict({
+    action: Type.Literal('refund'),
+    ...money,
+    reason: Type.Optional(Reason),
+    metadata: Type.Optional(Metadata),
+  }),
+  strict({ action: Type.Literal('dispute'), ...money, reason: Type.Optional(Reason) }),
+  strict({ to: Type.Enum(['partially_captured', 'partially_refunded', 'disputed']), ...money }),
+  strict({ to: Type.Literal('failed'), failureCode: Type.Optional(FailureCode) }),
+  strict({ to: Type.Enum([...paymentStates]) }),
+  strict({}),
+]);
+
+const Failure = Type.Object({
+  code: Type.String(),
+  message: Type.String(),
+  retryable: Type.Boolean({
+    description: 'Whether the decline was soft, so that another attempt may succeed.',
+  }),
 });
 
 const PaymentSchema = resource('payment', paymentMachine.states, {
@@ -58,26 +113,63 @@ const PaymentSchema = resource('payment', paymentMachine.states, {
   amountCapturable: AmountShown,
   amountCaptured: AmountShown,
   amountRefunded: AmountShown,
+  amountRefundable: AmountShown,
   amountDisputed: AmountShown,
   feeAmount: AmountShown,
   captureMethod: Type.Enum([...captureMethods]),
-  paymentMethod: Type.Object({ type: Type.Enum([...paymentMethodTypes]) }),
+  paymentMethod: Type.Object({
+    type: Type.Enum([...paymentMethodTypes]),
+    lastFour: Type.Optional(Type.String()),
+  }),
   customerId: nullable(id('customer')),
   description: nullable(Type.String()),
   reference: nullable(Type.String()),
   metadata: Metadata,
   scenario: Scenario,
   autoAdvance: Type.Boolean(),
-  failure: Type.Null(),
+  failure: nullable(Failure),
+  attempts: Type.Array(
+    Type.Object({
+      number: Type.Integer({ minimum: 1 }),
+      scenario: Type.String(),
+      failure: nullable(Failure),
+      failedAt: nullable(Time),
+    }),
+  ),
+  disputeId: nullable(id('dispute')),
   allowedActions: Type.Array(Type.String()),
   reconciliation: Type.Null(),
   version: Type.Integer({ minimum: 1 }),
   createdAt: Time,
   updatedAt: Time,
+  ...Object.fromEntries(instantNames.map((name) => [name, nullable(Time)])),
+  ledgerEntries: ExpandedEntries,
 });
+
+function presentFailure(code: string) {
+  const { words, isSoft } = findDecline(code);
+  return { code, message: words, retryable: isSoft };
+}
+
+function presentAttempts(row: PaymentRow) {
+  const failed = row.attempts.map(({ scenario, failureCode, failedAt }, i) => ({
+    number: i + 1,
+    scenario,
+    failure: presentFailure(failureCode),
+    failedAt: instantToText(failedAt),
+  }));
+  if (row.status === 'failed') return failed;
+  const number = attemptNumber(row);
+  return [...failed, { number, scenario: scenarioOf(row.scenario, number), failure: null, failedAt: null }];
+}
+
+function shownInstant(instant: Instant | undefined): string | null {
+  return instant === undefined ? null : instantToText(instant);
+}
 
 export function presentPayment(row: PaymentRow): Presented {
   const createdAt = instantToText(row.createdAt);
+  const { instants } = row;
   return {
     object: 'payment',
     sandbox: true,
@@ -88,22 +180,38 @@ export function presentPayment(row: PaymentRow): Presented {
     amountCapturable: Number(row.amountCapturable),
     amountCaptured: Number(row.amountCaptured),
     amountRefunded: Number(row.amountRefunded),
+    amountRefundable: Number(returnable(row)),
     amountDisputed: Number(row.amountDisputed),
     feeAmount: Number(row.feeAmount),
     captureMethod: row.captureMethod,
-    paymentMethod: { type: row.paymentMethodType },
+    paymentMethod:
+      row.paymentMethodLastFour === null
+        ? { type: row.paymentMethodType }
+        : { type: row.paymentMethodType, lastFour: row.paymentMethodLastFour },
     customerId: row.customerId,
     description: row.description,
     reference: row.reference,
     metadata: row.metadata,
     scenario: row.scenario,
     autoAdvance: row.autoAdvance,
-    failure: null,
-    allowedActions: allowedActions(paymentMachine, row.status),
+    failure: row.failureCode === null ? null : presentFailure(row.failureCode),
+    attempts: presentAttempts(row),
+    disputeId: row.disputeId,
+    allowedActions: allowedActions(paymentMachine, row),
     reconciliation: null,
     version: row.version,
     createdAt,
     updatedAt: row.updatedAt === row.createdAt ? createdAt : instantToText(row.updatedAt),
+    authorizedAt: shownInstant(instants.authorizedAt),
+    authorizationExpiresAt: shownInstant(instants.authorizationExpiresAt),
+    capturedAt: shownInstant(instants.capturedAt),
+    settledAt: shownInstant(instants.settledAt),
+    refundedAt: shownInstant(instants.refundedAt),
+    disputedAt: shownInstant(instants.disputedAt),
+    chargedBackAt: shownInstant(instants.chargedBackAt),
+    failedAt: shownInstant(instants.failedAt),
+    canceledAt: shownInstant(instants.canceledAt),
+    expiredAt: shownInstant(instants.expiredAt),
   };
 }
 
@@ -122,21 +230,38 @@ function createInput(body: Static<typeof CreateBody>): CreatePayment {
     customerId: body.customerId ?? null,
     captureMethod: body.captureMethod ?? 'automatic',
     paymentMethodType: body.paymentMethod?.type ?? 'card',
+    cardNumber: body.paymentMethod?.number ?? null,
     description: body.description ?? null,
     reference: body.reference ?? null,
     metadata: body.metadata ?? {},
-    scenario: body.scenario ?? 'approve',
+    scenario: body.scenario ?? null,
     autoAdvance: body.autoAdvance ?? false,
   };
 }
 
+function advanceInput(body: Static<typeof AdvanceBody>): Advance<MoveParams> {
+  if (!('action' in body) && !('to' in body)) return { by: 'next' };
+  const params: MoveParams = {
+    ...noParams,
+    ...('amount' in body && body.amount !== undefined ? { amount: BigInt(body.amount) } : {}),
+    ...('currency' in body && body.currency !== undefined ? { currency: body.currency } : {}),
+    ...('final' in body && body.final !== undefined ? { isFinal: body.final } : {}),
+    ...('failureCode' in body && body.failureCode !== undefined ? { failureCode: body.failureCode } : {}),
+    ...('reason' in body && body.reason !== undefined ? { reason: body.reason } : {}),
+    ...('metadata' in body && body.metadata !== undefined ? { metadata: body.metadata } : {}),
+  };
+  return 'action' in body ? { by: 'action', action: body.action, params } : { by: 'to', to: body.to, params };
+}
+
+const words = { tag: 'Payments', response: PaymentSchema, responseName: 'Payment' } as const;
+
 export const paymentRoutes: readonly Route[] = [
   {
+    ...words,
     operationId: 'listPayments',
     method: 'GET',
     path: 'developer_api_payments',
     scope: 'payments:read',
-    tag: 'Payments',
     summary: 'List payments, newest first',
     query: listQuery(paymentMachine.states, { customerId: Type.Optional(id('customer')) }),
     response: list(PaymentSchema),
@@ -144,28 +269,41 @@ export const paymentRoutes: readonly Route[] = [
     read: listing('payment', paymentsTable, ['status', 'customerId'], presentPayment),
   },
   {
+    ...words,
     operationId: 'createPayment',
     method: 'POST',
     path: 'developer_api_payments',
     scope: 'payments:write',
-    tag: 'Payments',
     summary: 'Create a payment',
     body: CreateBody,
     bodyName: 'PaymentCreate',
-    response: PaymentSchema,
-    responseName: 'Payment',
     command: createPayment,
     input: ({ body }) => createInput(body as Static<typeof CreateBody>),
   },
   {
+    ...words,
     operationId: 'retrievePayment',
     method: 'GET',
     path: 'developer_api_payments/{id}',
     scope: 'payments:read',
-    tag: 'Payments',
     summary: 'Retrieve a payment',
-    response: PaymentSchema,
-    responseName: 'Payment',
     read: retrieving('payment', paymentsTable, presentPayment),
+  },
+  {
+    ...words,
+    operationId: 'advancePayment',
+    method: 'POST',
+    path: 'developer_api_payments/{id}/advance',
+    scope: 'payments:write',
+    summary: 'Advance a payment: by its scenario, by an `action`, or by the shortest way `to` a state',
+    body: AdvanceBody,
+    bodyName: 'PaymentAdvance',
+    isBodyOptional: true,
+    expandsEntries: true,
+    command: advancePayment,
+    input: ({ params, body }) => ({
+      id: params.id ?? '',
+      request: advanceInput(body as Static<typeof AdvanceBody>),
+    }),
   },
 ];

@@ -1,5 +1,6 @@
 import {
   accepted,
+  type Change,
   type CommandContext,
   type CommandKind,
   change,
@@ -8,17 +9,32 @@ import {
   type Read,
 } from '../../kernel/command.ts';
 import { findCurrency } from '../../kernel/currency.ts';
-import { refuse } from '../../kernel/errors.ts';
+import { findDecline } from '../../kernel/decline.ts';
+import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { formatId } from '../../kernel/ids.ts';
+import { limits } from '../../kernel/limits.ts';
 import { defineMachine } from '../../kernel/machine.ts';
+import type { Entry } from '../../kernel/posting.ts';
+import { resolveScenario, scenarioOf } from '../../kernel/scenario.ts';
 import type { Instant } from '../../kernel/table.ts';
+import type { Book } from '../../ledger/payment.ts';
 
-/** A payment's life. The table grows with its moves; `allowedActions`, capabilities and documents follow it. */
-export const paymentMachine = defineMachine({
-  resource: 'payment',
-  states: ['pending'],
-  moves: [{ action: 'create', from: [], to: ['pending'], event: 'created' }],
-});
+export const paymentStates = [
+  'pending',
+  'requires_action',
+  'processing',
+  'authorized',
+  'partially_captured',
+  'captured',
+  'settled',
+  'partially_refunded',
+  'refunded',
+  'disputed',
+  'charged_back',
+  'failed',
+  'canceled',
+  'expired',
+] as const;
 
 export const captureMethods = ['automatic', 'manual'] as const;
 export const paymentMethodTypes = ['card', 'bank_debit', 'bank_transfer', 'wallet'] as const;
@@ -27,17 +43,28 @@ export interface PaymentRow {
   readonly orgId: string;
   readonly id: string;
   readonly appId: string;
-  readonly status: 'pending';
+  readonly status: (typeof paymentStates)[number];
   readonly version: number;
   readonly amount: bigint;
   readonly currency: string;
   readonly amountCapturable: bigint;
+  /** The part of what is capturable that the provider holds; a payment captured without authorization holds nothing. */
+  readonly amountHeld: bigint;
   readonly amountCaptured: bigint;
+  /** Refunds that succeeded. Those under way are beside it. */
   readonly amountRefunded: bigint;
+  readonly amountRefundPending: bigint;
+  /** Of disputes that are open or lost. */
   readonly amountDisputed: bigint;
   readonly feeAmount: bigint;
+  /** The terms under which the payment was made. */
+  readonly feeBasisPoints: number;
+  readonly feeFixed: bigint;
+  /** Never shown: the record is neutral. */
+  readonly provider: string;
   readonly captureMethod: (typeof captureMethods)[number];
   readonly paymentMethodType: (typeof paymentMethodTypes)[number];
+  readonly paymentMethodLastFour: string | null;
   readonly customerId: string | null;
   readonly description: string | null;
   readonly reference: string | null;
@@ -45,9 +72,117 @@ export interface PaymentRow {
   /** One name, or a list for successive attempts. */
   readonly scenario: string | readonly string[];
   readonly autoAdvance: boolean;
+  readonly failureCode: string | null;
+  readonly attempts: readonly FailedAttempt[];
+  /** The dispute that is open, or was last. */
+  readonly disputeId: string | null;
+  readonly instants: Instants;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }
+
+export interface FailedAttempt {
+  readonly scenario: string;
+  readonly failureCode: string;
+  readonly failedAt: Instant;
+}
+
+/** When what happened; one column, because most payments have met few of these moments. */
+export const instantNames = [
+  'authorizedAt',
+  'authorizationExpiresAt',
+  'capturedAt',
+  'settledAt',
+  'refundedAt',
+  'disputedAt',
+  'chargedBackAt',
+  'failedAt',
+  'canceledAt',
+  'expiredAt',
+] as const;
+export type Instants = { readonly [Name in (typeof instantNames)[number]]?: Instant | undefined };
+
+const unpaid = ['pending', 'requires_action', 'processing'] as const;
+const paid = ['captured', 'settled', 'partially_refunded'] as const;
+const stays = { event: 'updated' } as const;
+
+/** A payment's life. Its refunds and its dispute bring their own moves along, which nobody asks of the payment itself. */
+export const paymentMachine = defineMachine<PaymentRow>({
+  resource: 'payment',
+  states: paymentStates,
+  moves: [
+    { action: 'create', from: [], to: ['pending'], event: 'created' },
+    { action: 'require_action', from: ['pending'], to: ['requires_action'] },
+    { action: 'process', from: ['pending', 'requires_action'], to: ['processing'] },
+    { action: 'authorize', from: unpaid, to: ['authorized'] },
+    {
+      action: 'capture',
+      from: ['authorized', 'partially_captured'],
+      to: ['captured', 'partially_captured'],
+    },
+    {
+      action: 'capture',
+      from: unpaid,
+      to: ['captured', 'partially_captured'],
+      when: {
+        words: 'it is captured automatically',
+        holds: ({ captureMethod }) => captureMethod === 'automatic',
+      },
+    },
+    { action: 'settle', from: ['captured'], to: ['settled'] },
+    {
+      action: 'settle',
+      from: ['partially_refunded'],
+      to: ['partially_refunded'],
+      event: 'settled',
+      when: { words: 'it is not settled yet', holds: ({ instants }) => instants.settledAt === undefined },
+    },
+    { action: 'fail', from: unpaid, to: ['failed'] },
+    {
+      action: 'fail',
+      from: ['authorized'],
+      to: ['failed'],
+      when: {
+        words: 'its scenario is capture_fails',
+        holds: (row) => currentScenario(row) === 'capture_fails',
+      },
+    },
+    {
+      action: 'retry',
+      from: ['failed'],
+      to: ['pending'],
+      when: {
+        words: `the decline was soft and fewer than ${limits.paymentAttemptsMax} attempts were made`,
+        holds: mayRetry,
+      },
+    },
+    { action: 'cancel', from: ['pending', 'requires_action', 'authorized'], to: ['canceled'] },
+    { action: 'cancel', from: ['partially_captured'], to: ['captured'] },
+    { action: 'expire', from: ['pending', 'requires_action', 'authorized'], to: ['expired'] },
+    { action: 'expire', from: ['partially_captured'], to: ['captured'] },
+    { action: 'refund', from: paid, to: ['partially_refunded', 'refunded'] },
+    { action: 'dispute', from: paid, to: ['disputed'] },
+    { action: 'refund_pending', from: paid, to: paid, by: 'refund', ...stays },
+    { action: 'refund_succeeded', from: paid, to: ['partially_refunded', 'refunded'], by: 'refund' },
+    { action: 'refund_succeeded', from: ['disputed'], to: ['disputed'], by: 'refund', ...stays },
+    {
+      action: 'refund_failed',
+      from: [...paid, 'disputed'],
+      to: [...paid, 'disputed'],
+      by: 'refund',
+      ...stays,
+    },
+    {
+      action: 'refund_canceled',
+      from: [...paid, 'disputed'],
+      to: [...paid, 'disputed'],
+      by: 'refund',
+      ...stays,
+    },
+    { action: 'dispute_won', from: ['disputed'], to: paid, by: 'dispute' },
+    { action: 'dispute_lost', from: ['disputed'], to: ['charged_back', ...paid], by: 'dispute' },
+  ],
+});
 
 export interface CreatePayment {
   readonly amount: bigint;
@@ -55,10 +190,11 @@ export interface CreatePayment {
   readonly customerId: string | null;
   readonly captureMethod: PaymentRow['captureMethod'];
   readonly paymentMethodType: PaymentRow['paymentMethodType'];
+  readonly cardNumber: string | null;
   readonly description: string | null;
   readonly reference: string | null;
   readonly metadata: Readonly<Record<string, string>>;
-  readonly scenario: PaymentRow['scenario'];
+  readonly scenario: PaymentRow['scenario'] | null;
   readonly autoAdvance: boolean;
 }
 
@@ -86,21 +222,116 @@ function decideCreate(input: CreatePayment, context: CommandContext, rows: Loade
   }
   if (context.appId === null) throw new Error('a payment is made by an application');
   // From here it must succeed.
+  const { cardNumber, scenario, ...fields } = input;
+  const { feeBasisPoints, feeFixed, provider } = context.terms;
   const row: PaymentRow = {
     orgId: context.orgId,
     id: formatId('payment', context.suffix),
     appId: context.appId,
     status: 'pending',
     version: 1,
-    ...input,
+    ...fields,
     currency,
     amountCapturable: 0n,
+    amountHeld: 0n,
     amountCaptured: 0n,
     amountRefunded: 0n,
+    amountRefundPending: 0n,
     amountDisputed: 0n,
     feeAmount: 0n,
+    feeBasisPoints,
+    feeFixed,
+    provider: provider ?? usualProvider(input.paymentMethodType),
+    paymentMethodLastFour: cardNumber?.slice(-4) ?? null,
+    scenario: resolveScenario(scenario, cardNumber, input.amount),
+    failureCode: null,
+    attempts: [],
+    disputeId: null,
+    instants: {},
     createdAt: context.now,
     updatedAt: context.now,
   };
   return accepted([change(paymentMachine, 'create', null, row)], 'payment', row);
+}
+
+function usualProvider(type: PaymentRow['paymentMethodType']): string {
+  return type === 'bank_debit' || type === 'bank_transfer' ? 'tidewater' : 'meridian';
+}
+
+/** The attempt under way, or the last one of a payment that failed; counted from 1. */
+export function attemptNumber({ status, attempts }: Pick<PaymentRow, 'status' | 'attempts'>): number {
+  return status === 'failed' ? attempts.length : attempts.length + 1;
+}
+
+export function currentScenario(row: PaymentRow): string {
+  return scenarioOf(row.scenario, attemptNumber(row));
+}
+
+function mayRetry({ failureCode, attempts }: PaymentRow): boolean {
+  return (
+    failureCode !== null && findDecline(failureCode).isSoft && attempts.length < limits.paymentAttemptsMax
+  );
+}
+
+/** Where a payment stands by its amounts alone: that is where a dispute leaves it. */
+export function restingStatus(row: PaymentRow): PaymentRow['status'] {
+  if (row.amountRefunded > 0n) {
+    return row.amountRefunded === row.amountCaptured ? 'refunded' : 'partially_refunded';
+  }
+  return row.instants.settledAt === undefined ? 'captured' : 'settled';
+}
+
+/** What can still go back to the payer, by refund or by dispute. */
+export function returnable(row: PaymentRow): bigint {
+  return row.amountCaptured - row.amountRefunded - row.amountRefundPending - row.amountDisputed;
+}
+
+export function bookOf({ currency, instants }: PaymentRow): Book {
+  return { currency, isSettled: instants.settledAt !== undefined };
+}
+
+export function refuseCurrency(row: PaymentRow, currency: string | null): Refusal | undefined {
+  if (currency === null || currency.toUpperCase() === row.currency) return undefined;
+  return refuse('currency_mismatch', {
+    message: `The payment is in ${row.currency}, not in ${currency.toUpperCase()}. Leave \`currency\` out, or send its own.`,
+    param: '/currency',
+  });
+}
+
+export interface MoveEffects {
+  readonly entries?: readonly Entry[];
+  /** What the move is about, for the provider. */
+  readonly amount: bigint;
+  /** The refund or dispute that brings the move along. */
+  readonly causeId?: string;
+}
+
+/** The change that one move of a payment is. Its provider is told of all but the customer's new attempt. */
+export function movePayment(
+  before: PaymentRow,
+  action: string,
+  patch: Partial<PaymentRow>,
+  effects: MoveEffects,
+  { now }: CommandContext,
+): Change & { readonly row: PaymentRow } {
+  const row: PaymentRow = { ...before, ...patch, version: before.version + 1, updatedAt: now };
+  const told = {
+    provider: row.provider,
+    paymentId: row.id,
+    subjectId: row.id,
+    version: row.version,
+    action,
+    from: before.status,
+    to: row.status,
+    amount: effects.amount,
+    currency: row.currency,
+    failureCode: row.failureCode,
+    causeId: effects.causeId ?? null,
+    at: now,
+  };
+  const made = change(paymentMachine, action, before, row, {
+    entries: effects.entries ?? [],
+    told: action === 'retry' ? null : told,
+  });
+  return { ...made, row };
 }

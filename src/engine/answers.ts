@@ -1,0 +1,39 @@
+import { defineTable, type Instant, type Statement } from '../kernel/table.ts';
+
+/** An answer that is kept for its idempotency key. */
+export interface IdempotencyRow {
+  readonly orgId: string;
+  readonly appId: string;
+  readonly key: string;
+  readonly fingerprint: Uint8Array;
+  readonly status: number;
+  readonly body: string;
+  readonly createdAt: Instant;
+}
+
+export const idempotencyTable = defineTable<IdempotencyRow>('idempotency', ['org_id', 'app_id', 'key'], {
+  orgId: 'text',
+  appId: 'text',
+  key: 'text',
+  fingerprint: 'bytea',
+  status: 'integer',
+  body: 'text',
+  createdAt: 'timestamptz',
+});
+
+/** `n` is the place of the key in the arrays given, from 1. The lateral form keeps it on the index, see selectByKeys. */
+export const findAnswers: Statement = {
+  name: 'idempotency_by_keys',
+  text: `select k.n::integer as n, t.fingerprint, t.status, t.body
+    from unnest($1::text[], $2::text[], $3::text[]) with ordinality as k(org_id, app_id, key, n)
+    cross join lateral (
+      select i.fingerprint, i.status, i.body from idempotency i
+      where i.org_id = k.org_id and i.app_id = k.app_id and i.key = k.key offset 0) t`,
+};
+
+/** Old answers in bounded bites, so that reaping a day's worth never holds up a write. */
+export const reapAnswers: Statement = {
+  name: 'idempotency_reap',
+  text: `with old as (select ctid from idempotency where created_at < $1 limit $2)
+    delete from idempotency where ctid = any(array(select ctid from old)) returning 1 as reaped`,
+};

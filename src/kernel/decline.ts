@@ -1,0 +1,50 @@
+import { assert } from './assert.ts';
+
+/**
+ * Why a provider declines. After a soft decline another attempt may succeed; after a hard one it will not, and networks
+ * punish those who try. The words are for the person at the checkout.
+ */
+interface Decline {
+  readonly isSoft: boolean;
+  readonly words: string;
+}
+
+const soft = (words: string): Decline => ({ isSoft: true, words });
+const hard = (words: string): Decline => ({ isSoft: false, words });
+
+export const declines = {
+  insufficient_funds: soft('The account does not have enough money for this payment.'),
+  generic_decline: soft('The bank declined the payment and did not say why.'),
+  do_not_honor: soft('The bank declined the payment. Its customer can ask it for the reason.'),
+  expired_card: hard('The card has expired.'),
+  incorrect_cvc: soft('The security code of the card is wrong.'),
+  incorrect_number: hard('The card number is wrong.'),
+  incorrect_pin: soft('The PIN is wrong.'),
+  invalid_account: hard('The account does not exist, or cannot be charged.'),
+  account_closed: hard('The account is closed.'),
+  lost_card: hard('The card was reported lost.'),
+  stolen_card: hard('The card was reported stolen.'),
+  pickup_card: hard('The bank wants the card to be kept.'),
+  restricted_card: hard('The card may not be used for this kind of payment.'),
+  fraudulent: hard('The payment was held to be fraud.'),
+  card_not_supported: hard('The card does not support this kind of purchase.'),
+  currency_not_supported: hard('The account cannot be charged in this currency.'),
+  card_velocity_exceeded: soft('The card was used too often in a short time, or for too much.'),
+  withdrawal_limit_exceeded: soft('The payment is above the limit of the account for this period.'),
+  authentication_failed: soft('The customer did not confirm the payment with the bank.'),
+  issuer_not_available: soft('The bank could not be reached.'),
+  processing_error: soft('The provider failed while it processed the payment.'),
+  try_again_later: soft('The bank asks to try again later.'),
+  transaction_not_allowed: hard('The bank does not allow this payment.'),
+  mandate_revoked: hard('The customer has revoked the mandate to debit the account.'),
+} as const satisfies Record<string, Decline>;
+
+export type DeclineCode = keyof typeof declines;
+
+export const declineCodes = Object.keys(declines) as readonly DeclineCode[];
+
+export function findDecline(code: string): Decline {
+  const decline = (declines as Readonly<Record<string, Decline>>)[code];
+  assert(decline, `${code} is no decline code`);
+  return decline;
+}

@@ -1,0 +1,42 @@
+import { Type } from 'typebox';
+import type { Presented } from './envelope.ts';
+import { instantToText } from './list.ts';
+import { id, resource, Time } from './schema.ts';
+import type { LedgerEntryRow } from './trail.ts';
+
+/** How a ledger entry is shown, by itself and in the answer to the move that posted it. */
+export const LedgerEntrySchema = resource('ledger_entry', ['posted'], {
+  id: id('ledger_entry'),
+  reason: Type.String({ description: 'What happened, e.g. `capture`.' }),
+  paymentId: id('payment'),
+  postings: Type.Array(
+    Type.Object({
+      account: Type.String(),
+      currency: Type.String(),
+      amount: Type.Integer({ description: 'Minor units; debits are positive, credits negative.' }),
+    }),
+    { description: 'They sum to zero in each currency.' },
+  ),
+  createdAt: Time,
+});
+
+/** For the schemas of what moves answer with. */
+export const ExpandedEntries = Type.Optional(
+  Type.Array(LedgerEntrySchema, {
+    description: 'With `?expand=ledgerEntries`: what the request posted to the ledger.',
+  }),
+);
+
+export function presentEntry(row: LedgerEntryRow): Presented {
+  return {
+    object: 'ledger_entry',
+    sandbox: true,
+    status: 'posted',
+    id: row.id,
+    reason: row.reason,
+    paymentId: row.paymentId,
+    // The database keeps the fields of JSON in an order of its own.
+    postings: row.postings.map(({ account, currency, amount }) => ({ account, currency, amount })),
+    createdAt: instantToText(row.createdAt),
+  };
+}

@@ -1,0 +1,18 @@
+import { assert } from '../kernel/assert.ts';
+import type { Entry, Posting } from '../kernel/posting.ts';
+import type { Account } from './accounts.ts';
+
+export type Line = readonly [account: Account, amount: bigint];
+
+/** One entry in one currency, or none when nothing moves. What does not sum to zero is our bug and is never posted. */
+export function entry(reason: string, currency: string, lines: readonly Line[]): readonly Entry[] {
+  const postings: Posting[] = lines
+    .filter(([, amount]) => amount !== 0n)
+    .map(([account, amount]) => ({ account, currency, amount }));
+  const sum = postings.reduce((total, { amount }) => total + amount, 0n);
+  assert(sum === 0n, `${reason}: the postings sum to ${sum} ${currency}`);
+  return postings.length === 0 ? [] : [{ reason, postings }];
+}
+
+export const debit = (account: Account, amount: bigint): Line => [account, amount];
+export const credit = (account: Account, amount: bigint): Line => [account, -amount];

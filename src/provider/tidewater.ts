@@ -1,0 +1,84 @@
+import { findCurrency } from '../kernel/currency.ts';
+import type { Notice, Provider, ProviderMove } from '../kernel/provider.ts';
+import { digitsOf } from './digits.ts';
+
+/**
+ * A bank gateway of the old kind: numbers for ids, states in capitals, amounts as decimal text. Its messages come late and
+ * more than once: with a capture it sends the authorization again, and before the settlement a word about the clearing
+ * that is over by then.
+ */
+const states: Readonly<Record<string, string>> = {
+  requires_action: 'AWAITING_CUSTOMER',
+  processing: 'IN_PROGRESS',
+  authorized: 'RESERVED',
+  partially_captured: 'BOOKED_PART',
+  captured: 'BOOKED',
+  partially_refunded: 'RETURNED_PART',
+  refunded: 'RETURNED',
+  disputed: 'CLAIM_OPEN',
+  failed: 'REJECTED',
+  canceled: 'WITHDRAWN',
+  expired: 'LAPSED',
+  needs_response: 'CLAIM_QUERY',
+  under_review: 'CLAIM_EXAMINED',
+};
+
+/** Moves that the state of the payment does not tell. */
+const claims: Readonly<Record<string, string>> = {
+  refund_pending: 'RETURN_ORDERED',
+  refund_failed: 'RETURN_BOUNCED',
+  refund_canceled: 'RETURN_RECALLED',
+  settle: 'CLEARED',
+  dispute_won: 'CLAIM_DROPPED',
+  dispute_lost: 'CLAIM_PAID',
+};
+
+function transactionId(subjectId: string): string {
+  return `TW${digitsOf(`tidewater ${subjectId}`, 14)}`;
+}
+
+function eventId(subjectId: string, version: number): string {
+  return digitsOf(`tidewater ${subjectId} ${version}`, 18);
+}
+
+function notice(move: ProviderMove, id: string, state: string, about: number): Notice {
+  const { paymentId, causeId, amount, currency, failureCode } = move;
+  const type = `PAYMENT.${state}`;
+  const payload = {
+    MsgId: id,
+    MsgType: type,
+    TxnRef: transactionId(paymentId),
+    ...(causeId === null ? {} : { RelatedRef: transactionId(causeId) }),
+    Amt: { Ccy: currency, Value: decimal(amount, currency) },
+    ...(failureCode === null ? {} : { Reason: failureCode.toUpperCase() }),
+  };
+  return { eventId: id, transactionId: transactionId(causeId ?? paymentId), type, payload, about };
+}
+
+function notices(move: ProviderMove): readonly Notice[] {
+  const { subjectId, version, action, from, to } = move;
+  const own = notice(
+    move,
+    eventId(subjectId, version),
+    claims[action] ?? states[to] ?? to.toUpperCase(),
+    version,
+  );
+  if (action === 'capture' && from === 'authorized') {
+    return [notice(move, eventId(subjectId, version - 1), states.authorized ?? '', version - 1), own];
+  }
+  if (action === 'settle') {
+    const late = digitsOf(`tidewater ${subjectId} ${version} clearing`, 18);
+    return [notice(move, late, 'CLEARING', version - 1), own];
+  }
+  return [own];
+}
+
+/** Minor units as the decimal text that people read: 1250 EUR is 12.50, 1250 JPY is 1250. */
+function decimal(amount: bigint, currency: string): string {
+  const exponent = findCurrency(currency)?.exponent ?? 0;
+  if (exponent === 0) return amount.toString();
+  const digits = amount.toString().padStart(exponent + 1, '0');
+  return `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
+}
+
+export const tidewater: Provider = { name: 'tidewater', transactionId, eventId, notices };

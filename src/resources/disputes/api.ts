@@ -1,0 +1,139 @@
+import { type Static, Type } from 'typebox';
+import type { Advance } from '../../kernel/advance.ts';
+import type { Resource } from '../../kernel/command.ts';
+import type { Presented } from '../../kernel/envelope.ts';
+import { ExpandedEntries } from '../../kernel/ledger-entry.ts';
+import { limits } from '../../kernel/limits.ts';
+import { instantToText } from '../../kernel/list.ts';
+import { allowedActions } from '../../kernel/machine.ts';
+import { listing, type Route, retrieving } from '../../kernel/route.ts';
+import {
+  AmountShown,
+  id,
+  list,
+  listQuery,
+  nullable,
+  resource,
+  strict,
+  Time,
+  textMap,
+} from '../../kernel/schema.ts';
+import {
+  advanceDispute,
+  type DisputeRow,
+  disputeMachine,
+  disputeStages,
+  disputeStates,
+  type Evidence,
+} from './machine.ts';
+import { disputesTable } from './store.ts';
+
+const EvidenceMap = textMap(
+  limits.evidenceKeysMax,
+  limits.metadataKeyLengthMax,
+  limits.evidenceValueLengthMax,
+  'What speaks for the merchant, under names of your own.',
+);
+
+const AdvanceBody = Type.Union([
+  strict({ action: Type.Literal('submit_evidence'), evidence: Type.Optional(EvidenceMap) }),
+  strict({ action: Type.Enum(['accept', 'expire', 'win', 'lose', 'escalate']) }),
+  strict({ to: Type.Enum([...disputeStates]) }),
+  strict({}),
+]);
+
+const DisputeSchema = resource('dispute', disputeMachine.states, {
+  id: id('dispute'),
+  paymentId: id('payment'),
+  amount: AmountShown,
+  currency: Type.String({ pattern: '^[A-Z]{3}$' }),
+  reason: Type.String(),
+  stage: Type.Enum([...disputeStages]),
+  evidence: nullable(EvidenceMap),
+  respondBy: Time,
+  allowedActions: Type.Array(Type.String()),
+  version: Type.Integer({ minimum: 1 }),
+  createdAt: Time,
+  updatedAt: Time,
+  closedAt: nullable(Time),
+  ledgerEntries: ExpandedEntries,
+});
+
+export function presentDispute(row: DisputeRow): Presented {
+  return {
+    object: 'dispute',
+    sandbox: true,
+    status: row.status,
+    id: row.id,
+    paymentId: row.paymentId,
+    amount: Number(row.amount),
+    currency: row.currency,
+    reason: row.reason,
+    stage: row.stage,
+    evidence: row.evidence,
+    respondBy: instantToText(row.respondBy),
+    allowedActions: allowedActions(disputeMachine, row),
+    version: row.version,
+    createdAt: instantToText(row.createdAt),
+    updatedAt: instantToText(row.updatedAt),
+    closedAt: row.closedAt === null ? null : instantToText(row.closedAt),
+  };
+}
+
+export const disputeResource: Resource<DisputeRow> = {
+  name: 'dispute',
+  table: disputesTable,
+  machine: disputeMachine,
+  present: presentDispute,
+  emitsEvents: true,
+};
+
+function advanceInput(body: Static<typeof AdvanceBody>): Advance<Evidence> {
+  if ('to' in body) return { by: 'to', to: body.to, params: null };
+  if (!('action' in body)) return { by: 'next' };
+  const params = 'evidence' in body ? (body.evidence ?? null) : null;
+  return { by: 'action', action: body.action, params };
+}
+
+const words = { tag: 'Disputes', response: DisputeSchema, responseName: 'Dispute' } as const;
+
+export const disputeRoutes: readonly Route[] = [
+  {
+    ...words,
+    operationId: 'listDisputes',
+    method: 'GET',
+    path: 'developer_api_disputes',
+    scope: 'payments:read',
+    summary: 'List disputes, newest first',
+    query: listQuery(disputeMachine.states, { paymentId: Type.Optional(id('payment')) }),
+    response: list(DisputeSchema),
+    responseName: 'DisputeList',
+    read: listing('dispute', disputesTable, ['status', 'paymentId'], presentDispute),
+  },
+  {
+    ...words,
+    operationId: 'retrieveDispute',
+    method: 'GET',
+    path: 'developer_api_disputes/{id}',
+    scope: 'payments:read',
+    summary: 'Retrieve a dispute',
+    read: retrieving('dispute', disputesTable, presentDispute),
+  },
+  {
+    ...words,
+    operationId: 'advanceDispute',
+    method: 'POST',
+    path: 'developer_api_disputes/{id}/advance',
+    scope: 'payments:write',
+    summary: 'Answer a dispute, let it lapse, or decide it',
+    body: AdvanceBody,
+    bodyName: 'DisputeAdvance',
+    isBodyOptional: true,
+    expandsEntries: true,
+    command: advanceDispute,
+    input: ({ params, body }) => ({
+      id: params.id ?? '',
+      request: advanceInput(body as Static<typeof AdvanceBody>),
+    }),
+  },
+];

@@ -1,0 +1,87 @@
+import { type Static, Type } from 'typebox';
+import type { Presented } from '../../kernel/envelope.ts';
+import { type Refusal, refuse } from '../../kernel/errors.ts';
+import { LedgerEntrySchema, presentEntry } from '../../kernel/ledger-entry.ts';
+import { limits } from '../../kernel/limits.ts';
+import { decodeVersion, encodeVersion, instantToText } from '../../kernel/list.ts';
+import { type PresentedPage, type Reader, type Route, readingOf } from '../../kernel/route.ts';
+import { id, list, nullable, pageQuery, resource, strict, Time } from '../../kernel/schema.ts';
+import type { LedgerEntryRow } from '../../kernel/trail.ts';
+import { paymentStates } from '../payments/machine.ts';
+import { paymentsTable } from '../payments/store.ts';
+import { findEntries, findMoves, type MoveRow } from './store.ts';
+
+const HistoryQuery = strict(pageQuery);
+
+const MoveSchema = resource('state_change', paymentStates, {
+  id: Type.String({ description: 'The record and the version that the move led to.' }),
+  version: Type.Integer({ minimum: 1 }),
+  action: Type.String(),
+  from: nullable(Type.Enum([...paymentStates])),
+  to: Type.Enum([...paymentStates]),
+  actor: Type.Object({ kind: Type.String(), id: Type.String() }),
+  event: nullable(Type.Object({ id: id('event'), type: Type.String() })),
+  ledgerEntries: Type.Array(LedgerEntrySchema),
+  at: Time,
+});
+
+function presentMove(row: MoveRow, entries: readonly LedgerEntryRow[]): Presented {
+  return {
+    object: 'state_change',
+    sandbox: true,
+    // Of the request that made the move; the one that asks for it is named by the list.
+    requestId: row.requestId,
+    status: row.toStatus,
+    id: `${row.resourceId}.${row.version}`,
+    version: row.version,
+    action: row.action,
+    from: row.fromStatus,
+    to: row.toStatus,
+    actor: { kind: row.actorKind, id: row.actorId },
+    event: row.eventId === null ? null : { id: row.eventId, type: row.eventType },
+    ledgerEntries: entries.filter(({ recordVersion }) => recordVersion === row.version).map(presentEntry),
+    at: instantToText(row.at),
+  };
+}
+
+function readMoves(
+  reader: Reader,
+  orgId: string,
+  paymentId: string,
+  query: Static<typeof HistoryQuery>,
+): Refusal | PromiseLike<PresentedPage> {
+  const { limit = limits.listLimitDefault, cursor } = query;
+  const before = cursor === undefined ? limits.versionMax : decodeVersion(cursor);
+  if (before === undefined) return refuse('invalid_cursor', { param: 'cursor' });
+  return findMoves(reader, orgId, paymentId, before, limit + 1).then((moves) => {
+    const shown = moves.slice(0, limit);
+    const hasMore = moves.length > limit;
+    const last = shown.at(-1);
+    const nextCursor = hasMore && last ? encodeVersion(last.version) : null;
+    if (!last) return { data: [], hasMore, nextCursor };
+    const versions = shown.map(({ version }) => version);
+    return findEntries(reader, orgId, paymentId, versions).then((entries) => ({
+      data: shown.map((row) => presentMove(row, entries)),
+      hasMore,
+      nextCursor,
+    }));
+  });
+}
+
+export const historyRoutes: readonly Route[] = [
+  {
+    operationId: 'listPaymentHistory',
+    method: 'GET',
+    path: 'developer_api_payments/{id}/history',
+    scope: 'payments:read',
+    tag: 'Payments',
+    summary:
+      'Every move of a payment, newest first: who, when, from where to where, its event and its entries',
+    query: HistoryQuery,
+    response: list(MoveSchema),
+    responseName: 'PaymentHistory',
+    read: readingOf('payment', paymentsTable, ({ reader, principal, query }, paymentId) =>
+      readMoves(reader, principal.orgId, paymentId, query as Static<typeof HistoryQuery>),
+    ),
+  },
+];

@@ -1,0 +1,50 @@
+import type { Reader } from '../../kernel/route.ts';
+import { type Statement, selectList } from '../../kernel/table.ts';
+import {
+  type HistoryRow,
+  historyTable,
+  type LedgerEntryRow,
+  ledgerEntriesTable,
+} from '../../kernel/trail.ts';
+
+export interface MoveRow extends HistoryRow {
+  readonly eventType: string | null;
+}
+
+const movesOf: Statement = {
+  name: 'history_moves_of',
+  text: `select ${selectList(historyTable, 'h')}, e.type as "eventType" from state_history h
+    left join events e on e.org_id = h.org_id and e.id = h.event_id
+    where h.org_id = $1 and h.resource_id = $2 and h.version < $3
+    order by h.version desc limit $4`,
+};
+
+export function findMoves(
+  reader: Reader,
+  orgId: string,
+  resourceId: string,
+  beforeVersion: number,
+  limit: number,
+): PromiseLike<readonly MoveRow[]> {
+  return reader.rows<MoveRow>(movesOf, [orgId, resourceId, beforeVersion, limit]);
+}
+
+const entriesOf: Statement = {
+  name: 'history_entries_of',
+  text: `select ${selectList(ledgerEntriesTable, 'l')} from ledger_entries l
+    where l.org_id = $1 and l.payment_id = $2 and l.record_version between $3 and $4 order by l.id`,
+};
+
+export function findEntries(
+  reader: Reader,
+  orgId: string,
+  paymentId: string,
+  versions: readonly number[],
+): PromiseLike<readonly LedgerEntryRow[]> {
+  return reader.rows<LedgerEntryRow>(entriesOf, [
+    orgId,
+    paymentId,
+    Math.min(...versions),
+    Math.max(...versions),
+  ]);
+}

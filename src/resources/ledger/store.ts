@@ -1,0 +1,31 @@
+import type { Reader } from '../../kernel/route.ts';
+import type { Statement } from '../../kernel/table.ts';
+import type { BalanceRow } from '../../kernel/trail.ts';
+
+const balancesOf: Statement = {
+  name: 'ledger_balances_of',
+  text: `select b.org_id as "orgId", b.account, b.currency, b.balance from ledger_balances b
+    where b.org_id = $1 order by b.currency, b.account`,
+};
+
+export function findBalances(reader: Reader, orgId: string): PromiseLike<readonly BalanceRow[]> {
+  return reader.rows<BalanceRow>(balancesOf, [orgId]);
+}
+
+/** The postings of one payment, summed: what its own share of each account is. */
+const balancesOfPayment: Statement = {
+  name: 'ledger_balances_of_payment',
+  text: `select e.org_id as "orgId", p.account, p.currency, sum(p.amount)::bigint as balance
+    from ledger_entries e
+    cross join lateral jsonb_to_recordset(e.postings) as p(account text, currency text, amount bigint)
+    where e.org_id = $1 and e.payment_id = $2
+    group by 1, 2, 3 order by p.currency, p.account`,
+};
+
+export function findPaymentBalances(
+  reader: Reader,
+  orgId: string,
+  paymentId: string,
+): PromiseLike<readonly BalanceRow[]> {
+  return reader.rows<BalanceRow>(balancesOfPayment, [orgId, paymentId]);
+}

@@ -1,0 +1,68 @@
+import { Type } from 'typebox';
+import type { Presented } from '../../kernel/envelope.ts';
+import { instantToText } from '../../kernel/list.ts';
+import { listing, type Route, readingOf } from '../../kernel/route.ts';
+import { id, list, resource, Time, trailQuery } from '../../kernel/schema.ts';
+import { type ProviderEventRow, providerEventsTable } from '../../kernel/trail.ts';
+import { paymentsTable } from '../payments/store.ts';
+
+const outcomes = ['applied', 'ignored', 'duplicate'] as const;
+
+const ProviderEventSchema = resource('provider_event', outcomes, {
+  id: id('provider_event'),
+  paymentId: id('payment'),
+  provider: Type.String(),
+  providerTransactionId: Type.String(),
+  providerEventId: Type.String(),
+  type: Type.String({ description: "In the provider's own words." }),
+  outcome: Type.Enum([...outcomes], {
+    description:
+      'Applied; ignored, because the record had moved on; or a duplicate of one that was sent before.',
+  }),
+  action: Type.String({ description: 'The move that it arrived with.' }),
+  payload: Type.Unknown({ description: 'As the provider sent it.' }),
+  receivedAt: Time,
+});
+
+function presentProviderEvent(row: ProviderEventRow): Presented {
+  return {
+    object: 'provider_event',
+    sandbox: true,
+    status: row.outcome,
+    id: row.id,
+    paymentId: row.paymentId,
+    provider: row.provider,
+    providerTransactionId: row.providerTransactionId,
+    providerEventId: row.providerEventId,
+    type: row.type,
+    outcome: row.outcome,
+    action: row.action,
+    payload: typeof row.payload === 'string' ? JSON.parse(row.payload) : row.payload,
+    receivedAt: instantToText(row.receivedAt),
+  };
+}
+
+const readEvents = listing(
+  'provider_event',
+  providerEventsTable,
+  ['paymentId', 'outcome'],
+  presentProviderEvent,
+);
+
+export const providerEventRoutes: readonly Route[] = [
+  {
+    operationId: 'listPaymentProviderEvents',
+    method: 'GET',
+    path: 'developer_api_payments/{id}/provider_events',
+    scope: 'payments:read',
+    tag: 'Payments',
+    summary:
+      'What the provider said about a payment, newest first: raw, with its own ids, and what came of it',
+    query: trailQuery({ outcome: Type.Optional(Type.Enum([...outcomes])) }),
+    response: list(ProviderEventSchema),
+    responseName: 'ProviderEventList',
+    read: readingOf('payment', paymentsTable, ({ reader, principal, query }, paymentId) =>
+      readEvents({ reader, principal, query: { ...(query as object), paymentId } }),
+    ),
+  },
+];

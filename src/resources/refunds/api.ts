@@ -1,0 +1,159 @@
+import { type Static, Type } from 'typebox';
+import type { Advance } from '../../kernel/advance.ts';
+import type { Resource } from '../../kernel/command.ts';
+import type { Presented } from '../../kernel/envelope.ts';
+import { ExpandedEntries } from '../../kernel/ledger-entry.ts';
+import { limits } from '../../kernel/limits.ts';
+import { instantToText } from '../../kernel/list.ts';
+import { allowedActions } from '../../kernel/machine.ts';
+import { listing, type Route, retrieving } from '../../kernel/route.ts';
+import {
+  Amount,
+  AmountShown,
+  CurrencyCode,
+  id,
+  list,
+  listQuery,
+  Metadata,
+  nullable,
+  resource,
+  strict,
+  Time,
+  text,
+} from '../../kernel/schema.ts';
+import {
+  advanceRefund,
+  type RefundPayment,
+  type RefundRow,
+  refundMachine,
+  refundPayment,
+  refundStates,
+} from './machine.ts';
+import { refundsTable } from './store.ts';
+
+const RefundBody = strict({
+  amount: Type.Optional(Amount),
+  currency: Type.Optional(CurrencyCode),
+  reason: Type.Optional(text(limits.reasonLengthMax)),
+  metadata: Type.Optional(Metadata),
+});
+
+const AdvanceBody = Type.Union([
+  strict({ action: Type.Enum(['succeed', 'fail', 'cancel']) }),
+  strict({ to: Type.Enum([...refundStates]) }),
+  strict({}),
+]);
+
+const RefundSchema = resource('refund', refundMachine.states, {
+  id: id('refund'),
+  paymentId: id('payment'),
+  amount: AmountShown,
+  currency: Type.String({ pattern: '^[A-Z]{3}$' }),
+  reason: nullable(Type.String()),
+  metadata: Metadata,
+  allowedActions: Type.Array(Type.String()),
+  version: Type.Integer({ minimum: 1 }),
+  createdAt: Time,
+  updatedAt: Time,
+  endedAt: nullable(Time),
+  ledgerEntries: ExpandedEntries,
+});
+
+export function presentRefund(row: RefundRow): Presented {
+  return {
+    object: 'refund',
+    sandbox: true,
+    status: row.status,
+    id: row.id,
+    paymentId: row.paymentId,
+    amount: Number(row.amount),
+    currency: row.currency,
+    reason: row.reason,
+    metadata: row.metadata,
+    allowedActions: allowedActions(refundMachine, row),
+    version: row.version,
+    createdAt: instantToText(row.createdAt),
+    updatedAt: instantToText(row.updatedAt),
+    endedAt: row.endedAt === null ? null : instantToText(row.endedAt),
+  };
+}
+
+export const refundResource: Resource<RefundRow> = {
+  name: 'refund',
+  table: refundsTable,
+  machine: refundMachine,
+  present: presentRefund,
+  emitsEvents: true,
+};
+
+function refundInput(paymentId: string, body: Static<typeof RefundBody>): RefundPayment {
+  return {
+    paymentId,
+    amount: body.amount === undefined ? null : BigInt(body.amount),
+    currency: body.currency ?? null,
+    reason: body.reason ?? null,
+    metadata: body.metadata ?? {},
+  };
+}
+
+function advanceInput(body: Static<typeof AdvanceBody>): Advance<null> {
+  if ('action' in body) return { by: 'action', action: body.action, params: null };
+  return 'to' in body ? { by: 'to', to: body.to, params: null } : { by: 'next' };
+}
+
+const words = { tag: 'Refunds', response: RefundSchema, responseName: 'Refund' } as const;
+
+export const refundRoutes: readonly Route[] = [
+  {
+    ...words,
+    operationId: 'refundPayment',
+    method: 'POST',
+    path: 'developer_api_payments/{id}/refund',
+    scope: 'payments:write',
+    summary: 'Refund a payment, in full or in part, as often as something is left',
+    body: RefundBody,
+    bodyName: 'PaymentRefund',
+    isBodyOptional: true,
+    expandsEntries: true,
+    command: refundPayment,
+    input: ({ params, body }) => refundInput(params.id ?? '', body as Static<typeof RefundBody>),
+  },
+  {
+    ...words,
+    operationId: 'listRefunds',
+    method: 'GET',
+    path: 'developer_api_refunds',
+    scope: 'payments:read',
+    summary: 'List refunds, newest first',
+    query: listQuery(refundMachine.states, { paymentId: Type.Optional(id('payment')) }),
+    response: list(RefundSchema),
+    responseName: 'RefundList',
+    read: listing('refund', refundsTable, ['status', 'paymentId'], presentRefund),
+  },
+  {
+    ...words,
+    operationId: 'retrieveRefund',
+    method: 'GET',
+    path: 'developer_api_refunds/{id}',
+    scope: 'payments:read',
+    summary: 'Retrieve a refund',
+    read: retrieving('refund', refundsTable, presentRefund),
+  },
+  {
+    ...words,
+    operationId: 'advanceRefund',
+    method: 'POST',
+    path: 'developer_api_refunds/{id}/advance',
+    scope: 'payments:write',
+    summary: 'End a pending refund: it succeeds, fails or is canceled',
+    body: AdvanceBody,
+    bodyName: 'RefundAdvance',
+    isBodyOptional: true,
+    expandsEntries: true,
+    command: advanceRefund,
+    input: ({ params, body }) => ({
+      id: params.id ?? '',
+      request: advanceInput(body as Static<typeof AdvanceBody>),
+    }),
+  },
+];

@@ -1,0 +1,234 @@
+import { type Advance, advance, type Position, type Step } from '../../kernel/advance.ts';
+import {
+  accepted,
+  type Change,
+  type CommandContext,
+  type CommandKind,
+  change,
+} from '../../kernel/command.ts';
+import { type Refusal, refuse } from '../../kernel/errors.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { defineMachine, refuseMove } from '../../kernel/machine.ts';
+import type { Instant } from '../../kernel/table.ts';
+import { refundMade, refundReturned, refundSucceeded } from '../../ledger/payment.ts';
+import {
+  bookOf,
+  currentScenario,
+  movePayment,
+  type PaymentRow,
+  paymentMachine,
+  refuseCurrency,
+  restingStatus,
+  returnable,
+} from '../payments/machine.ts';
+
+export const refundStates = ['pending', 'succeeded', 'failed', 'canceled'] as const;
+
+export interface RefundRow {
+  readonly orgId: string;
+  readonly id: string;
+  readonly appId: string;
+  readonly status: (typeof refundStates)[number];
+  readonly version: number;
+  readonly paymentId: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly reason: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** When it succeeded, failed or was canceled. */
+  readonly endedAt: Instant | null;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+}
+
+export const refundMachine = defineMachine<RefundRow>({
+  resource: 'refund',
+  states: refundStates,
+  moves: [
+    { action: 'create', from: [], to: ['pending'], event: 'created' },
+    { action: 'succeed', from: ['pending'], to: ['succeeded'] },
+    { action: 'fail', from: ['pending'], to: ['failed'] },
+    { action: 'cancel', from: ['pending'], to: ['canceled'] },
+  ],
+});
+
+const outcomes = { succeed: 'succeeded', fail: 'failed', cancel: 'canceled' } as const;
+export type Ending = keyof typeof outcomes;
+
+export interface RefundFields {
+  /** Null refunds all that is left. */
+  readonly amount: bigint | null;
+  readonly currency: string | null;
+  readonly reason: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export interface RefundPosition extends Position<RefundRow> {
+  readonly payment: PaymentRow;
+}
+
+/** The end that the provider has in store for a refund of this payment; undefined lets it wait. */
+export function endingOf(payment: PaymentRow): Ending | undefined {
+  const scenario = currentScenario(payment);
+  if (scenario === 'refund_pending') return undefined;
+  return scenario === 'refund_fails' ? 'fail' : 'succeed';
+}
+
+/** Makes a refund, and ends it at once unless `ending` lets it wait. The payment's state has been checked. */
+export function makeRefund(
+  payment: PaymentRow,
+  fields: RefundFields,
+  ending: Ending | undefined,
+  context: CommandContext,
+): RefundPosition | Refusal {
+  const mismatch = refuseCurrency(payment, fields.currency);
+  if (mismatch) return mismatch;
+  const refundable = returnable(payment);
+  const amount = fields.amount ?? refundable;
+  if (amount > refundable || refundable === 0n) {
+    return refuse('amount_exceeds_refundable', {
+      param: '/amount',
+      details: { refundable: Number(refundable), requested: Number(amount) },
+    });
+  }
+  // From here it must succeed.
+  const pending: RefundRow = {
+    orgId: context.orgId,
+    id: formatId('refund', context.suffix),
+    appId: payment.appId,
+    status: 'pending',
+    version: 1,
+    paymentId: payment.id,
+    amount,
+    currency: payment.currency,
+    reason: fields.reason,
+    metadata: fields.metadata,
+    endedAt: null,
+    createdAt: context.now,
+    updatedAt: context.now,
+  };
+  const made = change(refundMachine, 'create', null, pending);
+  const book = bookOf(payment);
+  const reserved: PaymentRow = { ...payment, amountRefundPending: payment.amountRefundPending + amount };
+  const entries = refundMade(book, amount);
+  const causeId = pending.id;
+  if (ending === undefined) {
+    const { amountRefundPending } = reserved;
+    const paid = movePayment(
+      payment,
+      'refund_pending',
+      { amountRefundPending },
+      { amount, entries, causeId },
+      context,
+    );
+    return { ok: true, row: pending, payment: paid.row, changes: [made, paid] };
+  }
+  const ended = endRefund(pending, ending, context);
+  const { patch, entries: more } = effectOf(reserved, amount, ending, context.now);
+  const action = ending === 'succeed' ? 'refund' : 'refund_failed';
+  const paid = movePayment(
+    payment,
+    action,
+    patch,
+    { amount, entries: [...entries, ...more], causeId },
+    context,
+  );
+  return { ok: true, row: ended.row, payment: paid.row, changes: [made, ended, paid] };
+}
+
+function endRefund(
+  before: RefundRow,
+  action: Ending,
+  { now }: CommandContext,
+): Change & { readonly row: RefundRow } {
+  const row: RefundRow = {
+    ...before,
+    status: outcomes[action],
+    version: before.version + 1,
+    endedAt: now,
+    updatedAt: now,
+  };
+  return { ...change(refundMachine, action, before, row), row };
+}
+
+/** What the end of a pending refund does to its payment. */
+function effectOf(payment: PaymentRow, amount: bigint, ending: Ending, now: Instant) {
+  const book = bookOf(payment);
+  const amountRefundPending = payment.amountRefundPending - amount;
+  if (ending !== 'succeed') {
+    const reason = ending === 'fail' ? 'refund_failed' : 'refund_canceled';
+    return { patch: { amountRefundPending }, entries: refundReturned(book, amount, reason) };
+  }
+  const amountRefunded = payment.amountRefunded + amount;
+  const rests = restingStatus({ ...payment, amountRefunded });
+  const instants = rests === 'refunded' ? { ...payment.instants, refundedAt: now } : payment.instants;
+  // An open dispute decides the state of its payment, whatever is refunded meanwhile.
+  const status = payment.status === 'disputed' ? payment.status : rests;
+  return {
+    patch: { amountRefundPending, amountRefunded, status, instants },
+    entries: refundSucceeded(book, amount),
+  };
+}
+
+export interface RefundPayment extends RefundFields {
+  readonly paymentId: string;
+}
+
+export const refundPayment: CommandKind<RefundPayment> = {
+  name: 'payments.refund',
+  success: 'created',
+  reads: ({ paymentId }) => [{ resource: 'payment', id: paymentId, lock: 'update' }],
+  decide: ({ paymentId, ...fields }, context, rows) => {
+    const payment = rows.get<PaymentRow>('payment', paymentId);
+    if (!payment) return refuse('resource_not_found');
+    const refusal = refuseMove(paymentMachine, 'refund', payment);
+    if (refusal) return refusal;
+    const made = makeRefund(payment, fields, endingOf(payment), context);
+    return made.ok ? accepted(made.changes, 'refund', made.row) : made;
+  },
+};
+
+export interface AdvanceRefund {
+  readonly id: string;
+  readonly request: Advance<null>;
+}
+
+export const advanceRefund: CommandKind<AdvanceRefund> = {
+  name: 'refunds.advance',
+  success: 'ok',
+  reads: ({ id }) => [{ resource: 'refund', id, lock: 'update' }],
+  thenReads: ({ id }, rows) => {
+    const refund = rows.get<RefundRow>('refund', id);
+    return refund ? [{ resource: 'payment', id: refund.paymentId, lock: 'update' }] : [];
+  },
+  decide: ({ id, request }, context, rows) => {
+    const row = rows.get<RefundRow>('refund', id);
+    if (!row) return refuse('resource_not_found');
+    const payment = rows.get<PaymentRow>('payment', row.paymentId);
+    if (!payment) throw new Error(`${id} is a refund of a payment that is not there`);
+    const start: RefundPosition = { ok: true, row, payment, changes: [] };
+    const end = advance<RefundRow, null, RefundPosition>(request, start, {
+      machine: refundMachine,
+      defaults: null,
+      next: (at) =>
+        at.row.status === 'pending' ? { action: endingOf(at.payment) ?? 'succeed', params: null } : undefined,
+      apply: (at, step) => applyEnding(at, step, context),
+    });
+    return end.ok ? accepted(end.changes, 'refund', end.row) : end;
+  },
+};
+
+function applyEnding(at: RefundPosition, { action }: Step<null>, context: CommandContext): RefundPosition {
+  const ending = action as Ending;
+  const ended = endRefund(at.row, ending, context);
+  const { amount, id: causeId } = at.row;
+  const { patch, entries } = effectOf(at.payment, amount, ending, context.now);
+  const paid = movePayment(
+    at.payment,
+    `refund_${ended.row.status}`,
+    patch,
+    { amount, entries, causeId },
+    context,
+  );
+  return { ok: true, row: ended.row, payment: paid.row, changes: [...at.changes, ended, paid] };
+}
