@@ -1,11 +1,12 @@
 -- The life of a payment: its states and amounts, refunds, disputes, the ledger, and what providers said.
+--
+-- New columns keep their defaults: a node of the version before goes on making payments while this one is already there.
 
 alter table applications
   add column fee_basis_points integer not null default 290,
   add column fee_fixed bigint not null default 30,
   add column provider text,
   add constraint applications_fee check (fee_basis_points between 0 and 10000 and fee_fixed between 0 and 999999999999);
-alter table applications alter column fee_basis_points drop default, alter column fee_fixed drop default;
 
 alter table payments
   add column amount_held bigint not null default 0,
@@ -28,14 +29,6 @@ alter table payments
     and amount_refunded + amount_refund_pending + amount_disputed <= amount_captured),
   add constraint payments_failure check ((status = 'failed') = (failure_code is not null)),
   add constraint payments_last_four check (payment_method_last_four ~ '^[0-9]{4}$');
-alter table payments
-  alter column amount_held drop default,
-  alter column amount_refund_pending drop default,
-  alter column fee_basis_points drop default,
-  alter column fee_fixed drop default,
-  alter column provider drop default,
-  alter column attempts drop default,
-  alter column instants drop default;
 
 create table refunds (
   org_id text collate "C" not null,

@@ -32,6 +32,10 @@ export class ConfigProblem extends Error {
 }
 
 export const usage = `Usage: npm start -- [flags]
+       npm run sandbank -- verify [--data DIR] [--json]
+
+start (the default) runs the server. verify recomputes every balance from the postings of the ledger and reports any
+difference: of the embedded database while no server uses it, or of the one that DATABASE_URL names at any time.
 
   --port PORT        port to listen on; 0 takes a free one       (PORT, 4000)
   --host HOST        address to listen on                        (HOST, 127.0.0.1)
@@ -41,20 +45,29 @@ export const usage = `Usage: npm start -- [flags]
                      declare at the start                        (SANDBANK_SEED)
   --role ROLE        all, api or worker                          (SANDBANK_ROLE, all)
   --metrics          serve Prometheus metrics at /metrics        (SANDBANK_METRICS=on)
+  --json             verify: print the result as JSON
   --version, --help
 
 Variables without a flag: DATABASE_URL (PostgreSQL 15 or newer instead of the embedded database), SANDBANK_RATE_LIMIT
 (off, or requests a second for each key), SANDBANK_PUBLIC_URL, SANDBANK_SECRET, LOG_LEVEL.`;
 
-export type Invocation = { readonly show: 'help' | 'version' } | { readonly config: Config };
+export type Invocation =
+  | { readonly show: 'help' | 'version' }
+  | { readonly command: Command; readonly config: Config; readonly isJson: boolean };
+
+const commands = ['start', 'verify'] as const;
+export type Command = (typeof commands)[number];
 
 export function readConfig(
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Invocation {
-  const flags = readFlags(argv);
+  const { values: flags, positionals } = readFlags(argv);
   if (flags.help) return { show: 'help' };
   if (flags.version) return { show: 'version' };
+  const [name = 'start', ...others] = positionals;
+  const command = oneOf(commands, name, 'The command');
+  if (others.length > 0) throw new ConfigProblem(`One command at a time, not also "${others[0]}".`);
   const value = (flag: string | undefined, variable: string): string | undefined =>
     flag ?? (env[variable] || undefined);
 
@@ -79,7 +92,8 @@ export function readConfig(
       `--role ${config.role} needs DATABASE_URL: an embedded database has one process, which does everything.`,
     );
   }
-  return { config: Object.freeze(config) };
+  if (flags.json && command !== 'verify') throw new ConfigProblem('--json goes with verify.');
+  return { command, config: Object.freeze(config), isJson: flags.json === true };
 }
 
 function readFlags(argv: readonly string[]) {
@@ -95,12 +109,13 @@ function readFlags(argv: readonly string[]) {
         seed: text,
         role: text,
         metrics: flag,
+        json: flag,
         help: flag,
         version: flag,
       },
       strict: true,
-      allowPositionals: false,
-    }).values;
+      allowPositionals: true,
+    });
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('. ')[0] : String(error);
     throw new ConfigProblem(`${reason}; --help lists the flags.`);

@@ -1,33 +1,89 @@
 import { randomInt } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { type Config, ConfigProblem, readConfig, usage } from './config.ts';
+import { join } from 'node:path';
+import { type Command, type Config, ConfigProblem, readConfig, usage } from './config.ts';
 import { DataDirectoryLocked } from './db/data-directory-lock.ts';
-import { MigrationChanged } from './db/migrate.ts';
+import type { Database } from './db/database.ts';
+import { MigrationChanged, pendingMigrations } from './db/migrate.ts';
+import { openPglite } from './db/pglite.ts';
+import { openPostgres } from './db/postgres.ts';
 import { scopes } from './kernel/scopes.ts';
 import { apiKeyPrefix } from './resources/api-keys/machine.ts';
 import { findAnyKey } from './resources/api-keys/store.ts';
 import { applySeed, readSeed, type Seed, SeedProblem, unseeded } from './seed.ts';
 import { createServer, type Server } from './server.ts';
+import { type Verification, verificationText, verify } from './verify.ts';
 
 /** Starts Sandbank. What a person can mend is said in one sentence, without a stack trace. */
 export async function main(argv: readonly string[]): Promise<void> {
+  let name: Command = 'start';
   try {
     const invocation = readConfig(argv, process.env);
     if ('show' in invocation) return console.log(invocation.show === 'help' ? usage : await ownVersion());
-    await run(invocation.config);
+    const { command, config, isJson } = invocation;
+    name = command;
+    if (command === 'verify') await check(config, isJson);
+    else await run(config);
   } catch (error) {
-    console.error(`Sandbank did not start. ${explain(error)}`);
+    console.error(
+      `${name === 'verify' ? 'Nothing was verified' : 'Sandbank did not start'}. ${explain(error)}`,
+    );
     process.exitCode = 1;
   }
+}
+
+/** `sandbank verify`: says whether the books are sound, also by its exit code. */
+async function check(config: Config, isJson: boolean): Promise<void> {
+  const verification = await verifyAndClose(await openExisting(config));
+  if (isJson) {
+    const { isSound, looked, checks } = verification;
+    console.log(
+      JSON.stringify({
+        object: 'verification',
+        sandbox: true,
+        status: isSound ? 'sound' : 'different',
+        looked,
+        checks,
+      }),
+    );
+  } else {
+    console.log(`${whereData(config)}: ${verificationText(verification)}`);
+  }
+  if (!verification.isSound) process.exitCode = 1;
+}
+
+async function verifyAndClose(database: Database): Promise<Verification> {
+  try {
+    const pending = await pendingMigrations(database);
+    if (pending.length > 0)
+      throw new ConfigProblem(
+        `The database lacks the migrations ${pending.join(', ')}: start the server on it once, then verify.`,
+      );
+    return await verify(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** A look at what is there: nothing is made, so a mistyped directory is told and not created. */
+async function openExisting({ databaseUrl, dataDirectory }: Config): Promise<Database> {
+  if (databaseUrl !== undefined) return openPostgres(databaseUrl, () => undefined);
+  if (dataDirectory === undefined) throw new ConfigProblem('A database in memory ends with its server.');
+  if (!existsSync(join(dataDirectory, 'db')))
+    throw new ConfigProblem(`There is no database in ${dataDirectory}; choose the directory with --data.`);
+  return openPglite({ dataDirectory, onCrash: fail });
+}
+
+function fail(error: Error): never {
+  console.error(`Sandbank stops: ${error.message}.`);
+  process.exit(1);
 }
 
 async function run(config: Config): Promise<void> {
   // Read first: a mistake in the seed file is told before anything is opened or made.
   const seed = config.seedFile === undefined ? undefined : await readSeed(config.seedFile);
-  const server = await createServer(config, (error) => {
-    console.error(`Sandbank stops: ${error.message}.`);
-    process.exit(1);
-  });
+  const server = await createServer(config, fail);
   try {
     if (seed) await applySeed(seed, server.engine, server.reader, Date.now);
     const left = seed ? unseeded(seed) : [];

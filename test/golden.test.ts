@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { idempotencyTable } from '../src/engine/answers.ts';
 import { openApiDocument } from '../src/http/openapi.ts';
 import { errorsMarkdown } from '../src/http/pages.ts';
+import { scenariosReference, statesReference, toMarkdown } from '../src/http/reference.ts';
 import { type ErrorCode, errorCatalogue } from '../src/kernel/errors.ts';
 import type { Table } from '../src/kernel/table.ts';
 import * as trail from '../src/kernel/trail.ts';
@@ -40,6 +41,12 @@ test('every reference inside the OpenAPI document leads somewhere', () => {
     expect(found, path).toBeDefined();
   }
 });
+
+test('docs/states.md is what the machines say, with a diagram for each', () =>
+  expectGolden('docs/states.md', toMarkdown(statesReference(resources))));
+
+test('docs/scenarios.md is what the provider can be made to do', () =>
+  expectGolden('docs/scenarios.md', toMarkdown(scenariosReference())));
 
 test('docs/errors.md is the catalogue', () => expectGolden('docs/errors.md', errorsMarkdown()));
 

@@ -6,8 +6,8 @@ import type { Statement } from '../kernel/table.ts';
  */
 export interface Connection {
   query<Row>(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>;
-  /** Statements without parameters and without answers; for migrations. */
-  script(sql: string): Promise<void>;
+  /** Statements without parameters and without answers; for migrations, which may be given more time. */
+  script(sql: string, msMax?: number): Promise<void>;
 }
 
 export interface Database extends Connection {

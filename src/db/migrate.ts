@@ -19,6 +19,7 @@ const folder = fileURLToPath(new URL('../../migrations/', import.meta.url));
 const fileName = /^(\d{4})_([a-z0-9_]+)\.sql$/;
 // Any constant does, as long as all nodes take the same; this spells "sbk".
 const advisoryLock = 0x73626b;
+const migrationMsMax = 60 * 60 * 1000;
 
 export async function readMigrations(): Promise<readonly Migration[]> {
   const migrations: Migration[] = [];
@@ -43,7 +44,7 @@ export async function migrate(database: Database): Promise<readonly string[]> {
   return database.transaction(async (connection) => {
     // A migration may take longer than a request may, and so may waiting for another node's.
     await connection.script('set local statement_timeout = 0; set local lock_timeout = 0');
-    await connection.script(`select pg_advisory_xact_lock(${advisoryLock})`);
+    await connection.script(`select pg_advisory_xact_lock(${advisoryLock})`, migrationMsMax);
     await connection.script(schemaMigrationsTable);
     const done = await connection.query<{ version: number; checksum: string }>(
       { name: '', text: 'select version, checksum from schema_migrations' },
@@ -64,6 +65,24 @@ export async function migrate(database: Database): Promise<readonly string[]> {
   });
 }
 
+/** The names of what this program would apply; a database that no server has ever used lacks all of it. */
+export async function pendingMigrations(database: Database): Promise<readonly string[]> {
+  const [table] = await database.query<{ name: string | null }>(
+    { name: '', text: `select to_regclass('schema_migrations')::text as name` },
+    [],
+  );
+  const done = table?.name
+    ? await database.query<{ version: number }>(
+        { name: '', text: 'select version from schema_migrations' },
+        [],
+      )
+    : [];
+  const versions = new Set(done.map(({ version }) => version));
+  return (await readMigrations())
+    .filter(({ version }) => !versions.has(version))
+    .map(({ version, name }) => `${version} ${name}`);
+}
+
 export class MigrationChanged extends Error {
   override readonly name = 'MigrationChanged';
 
@@ -79,7 +98,7 @@ export const schemaMigrationsTable = `create table if not exists schema_migratio
   version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`;
 
 async function apply(connection: Connection, migration: Migration): Promise<void> {
-  await connection.script(migration.sql);
+  await connection.script(migration.sql, migrationMsMax);
   await connection.query(
     { name: '', text: 'insert into schema_migrations (version, name, checksum) values ($1, $2, $3)' },
     [migration.version, migration.name, migration.checksum],

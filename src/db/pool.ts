@@ -86,7 +86,7 @@ export function openPool(settings: PoolSettings): Database {
     query: <Row>(statement: Statement, values: readonly unknown[]) =>
       withClient((client) => run<Row>(client, statement, values)),
     transaction: (work) => withClient((client) => inTransaction(client, work)),
-    script: (sql) => withClient((client) => runScript(client, sql)),
+    script: (sql, msMax) => withClient((client) => runScript(client, sql, msMax)),
     close: async () => {
       await pool.end();
       await settings.onClose?.();
@@ -104,6 +104,7 @@ async function run<Row>(
       name: statement.name,
       text: statement.text,
       values: values as unknown[],
+      ...(statement.msMax === undefined ? {} : { query_timeout: statement.msMax }),
     });
     return result.rows as Row[];
   } catch (error) {
@@ -111,9 +112,9 @@ async function run<Row>(
   }
 }
 
-async function runScript(client: pg.PoolClient, sql: string): Promise<void> {
+async function runScript(client: pg.PoolClient, sql: string, msMax = queryMsMax): Promise<void> {
   try {
-    await client.query(sql);
+    await client.query({ text: sql, query_timeout: msMax } as pg.QueryConfig);
   } catch (error) {
     throw toFailure(error);
   }
@@ -130,7 +131,7 @@ async function inTransaction<Result>(
   try {
     result = await work({
       query: (statement, values) => run(client, statement, values),
-      script: (sql) => runScript(client, sql),
+      script: (sql, msMax) => runScript(client, sql, msMax),
     });
     await begun;
   } catch (error) {

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { type ErrorCode, errorCatalogue } from '../kernel/errors.ts';
 import { idPattern } from '../kernel/ids.ts';
+import { LedgerEntrySchema } from '../kernel/ledger-entry.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Route, WriteRoute } from '../kernel/route.ts';
 import { ExpandQuery } from '../kernel/schema.ts';
@@ -17,11 +18,13 @@ const onWrite = [409, 413, 415, 422];
 
 /** OpenAPI 3.1, derived from the same table that the server runs on: a route cannot be in one and not in the other. */
 export function openApiDocument(routes: readonly Route[], serverUrl: string): Json {
-  const schemas: Json = { Error: errorSchema() };
+  const schemas: Json = { Error: errorSchema(), LedgerEntry: plain(LedgerEntrySchema) };
+  const names = new Map<unknown, string>([[LedgerEntrySchema, 'LedgerEntry']]);
+  for (const { response, responseName } of routes) names.set(response, responseName);
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const path = `/_api/${route.path}`;
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas, names) };
   }
   return {
     openapi: '3.1.0',
@@ -60,10 +63,10 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Js
   };
 }
 
-function operation(route: Route, schemas: Json): Json {
+function operation(route: Route, schemas: Json, names: ReadonlyMap<unknown, string>): Json {
   const isWrite = route.method === 'POST';
   const isOnRecord = route.path.includes('{');
-  schemas[route.responseName] = plain(route.response);
+  schemas[route.responseName] = plain(route.response, names);
   const statuses = [...always, ...(isOnRecord ? [404] : []), ...(isWrite ? onWrite : [])].sort();
   const success = isWrite && route.command.success === 'created' ? '201' : '200';
   const headers = { 'Request-Id': ref('headers', 'RequestId'), 'Api-Version': ref('headers', 'ApiVersion') };
@@ -185,7 +188,12 @@ function errorSchema(): Json {
   );
 }
 
-/** TypeBox schemas are JSON Schema already; this drops what only the library knows. */
-function plain(schema: TSchema): Json {
-  return JSON.parse(JSON.stringify(schema)) as Json;
+/** TypeBox schemas are JSON Schema already; this drops what only the library knows, and refers to what has a name. */
+function plain(schema: TSchema, names: ReadonlyMap<unknown, string> = new Map()): Json {
+  return JSON.parse(
+    JSON.stringify(schema, (_key, value: unknown) => {
+      const name = value === schema ? undefined : names.get(value);
+      return name === undefined ? value : ref('schemas', name);
+    }),
+  ) as Json;
 }

@@ -12,6 +12,8 @@ export interface Move<Row> {
   /** Empty for the move that makes the record. */
   readonly from: readonly string[];
   readonly to: readonly string[];
+  /** The record stays where it is: `to` is `from`, each for itself. */
+  readonly stays?: true;
   /** Events are named by the state of arrival; this names one where the arrival does not tell what happened. */
   readonly event?: string;
   /** What must be true of the record besides its state. */
@@ -93,9 +95,9 @@ export function arrivalEvent<Row extends Stateful>(
   after: Row,
 ): string {
   const move = movesOf(machine, action).find(
-    ({ from, to, when }) =>
+    ({ from, to, when, stays }) =>
       (before === null ? from.length === 0 : from.includes(before.status) && (when?.holds(before) ?? true)) &&
-      to.includes(after.status),
+      (stays ? after.status === before?.status : to.includes(after.status)),
   );
   assert(
     move,
@@ -112,11 +114,7 @@ export function eventTypes<Row extends Stateful>({ resource, moves }: Machine<Ro
 
 /** States that no move leaves, whoever brings it. */
 export function finalStates<Row extends Stateful>({ states, moves }: Machine<Row>): readonly string[] {
-  return states.filter((state) => !moves.some(({ from, to }) => from.includes(state) && !isStay(to, state)));
-}
-
-function isStay(to: readonly string[], state: string): boolean {
-  return to.length === 1 && to[0] === state;
+  return states.filter((state) => !moves.some(({ from, stays }) => from.includes(state) && !stays));
 }
 
 function movesOf<Row extends Stateful>(machine: Machine<Row>, action: string): readonly Move<Row>[] {

@@ -38,6 +38,8 @@ export interface Table<Row> {
 export interface Statement {
   readonly name: string;
   readonly text: string;
+  /** For one that may take longer than a request may. */
+  readonly msMax?: number;
 }
 
 export function defineTable<Row>(

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { circles } from './circles.ts';
 import { directions } from './directions.ts';
 import { length, longFiles } from './length.ts';
 import { names } from './names.ts';
@@ -11,9 +12,19 @@ import { traces } from './traces.ts';
 import { readTree } from './tree.ts';
 
 // Golden files, made by `npm run golden` and never by hand: docs/openapi.json, docs/errors.md,
-// migrations/schema.golden.txt. That they are fresh is tested in test/golden.test.ts.
+// docs/states.md, docs/scenarios.md, migrations/schema.golden.txt. That they are fresh is tested in test/golden.test.ts.
 
-const rules: readonly Rule[] = [directions, slices, names, purity, statuses, length, tenancy, traces];
+const rules: readonly Rule[] = [
+  directions,
+  circles,
+  slices,
+  names,
+  purity,
+  statuses,
+  length,
+  tenancy,
+  traces,
+];
 
 test('the tree obeys every rule', () => {
   const tree = readTree();

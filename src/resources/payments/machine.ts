@@ -104,7 +104,7 @@ export type Instants = { readonly [Name in (typeof instantNames)[number]]?: Inst
 
 const unpaid = ['pending', 'requires_action', 'processing'] as const;
 const paid = ['captured', 'settled', 'partially_refunded'] as const;
-const stays = { event: 'updated' } as const;
+const stays = { stays: true, event: 'updated' } as const;
 
 /** A payment's life. Its refunds and its dispute bring their own moves along, which nobody asks of the payment itself. */
 export const paymentMachine = defineMachine<PaymentRow>({
@@ -134,6 +134,7 @@ export const paymentMachine = defineMachine<PaymentRow>({
       action: 'settle',
       from: ['partially_refunded'],
       to: ['partially_refunded'],
+      stays: true,
       event: 'settled',
       when: { words: 'it is not settled yet', holds: ({ instants }) => instants.settledAt === undefined },
     },

@@ -13,10 +13,11 @@ export function stateMachinesRoute(resources: readonly AnyResource[]): Route {
       states: machine.states,
       finalStates: finalStates(machine),
       events: eventTypes(machine),
-      moves: machine.moves.map(({ action, from, to, event, when, by }) => ({
+      moves: machine.moves.map(({ action, from, to, stays, event, when, by }) => ({
         action,
         from,
         to,
+        stays: stays ?? false,
         events: event === undefined ? to.map((state) => `${name}.${state}`) : [`${name}.${event}`],
         condition: when?.words ?? null,
         broughtBy: by ?? null,
@@ -43,6 +44,7 @@ export function stateMachinesRoute(resources: readonly AnyResource[]): Route {
               action: Type.String(),
               from: Type.Array(Type.String(), { description: 'Empty for the move that makes the record.' }),
               to: Type.Array(Type.String()),
+              stays: Type.Boolean({ description: 'The record stays in the state that it is in.' }),
               events: Type.Array(Type.String(), {
                 description: 'One for each place of arrival, or one for all.',
               }),

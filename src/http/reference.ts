@@ -1,0 +1,142 @@
+import type { AnyResource } from '../kernel/command.ts';
+import { declineCodes, declines } from '../kernel/decline.ts';
+import { finalStates } from '../kernel/machine.ts';
+import { magicAmounts, scenarioWords, testCards } from '../kernel/scenario.ts';
+import { marked, page } from './pages.ts';
+
+/** Reference pages made of the tables that the server runs on, as Markdown for the repository and as HTML for `/docs`. */
+export interface Reference {
+  readonly title: string;
+  readonly source: string;
+  readonly introduction: string;
+  readonly sections: readonly Section[];
+}
+
+interface Section {
+  readonly title: string;
+  readonly words: string;
+  /** Mermaid source; Markdown readers draw it, the page shows the table alone. */
+  readonly diagram?: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+const code = (text: string): string => `\`${text}\``;
+const codes = (texts: readonly string[]): string => texts.map(code).join(', ');
+
+export function statesReference(resources: readonly AnyResource[]): Reference {
+  return {
+    title: 'States',
+    source: 'the machines in `src/resources`',
+    introduction:
+      'What each record can be, and what leads from where to where. The server decides by these very tables, and serves them as data at `developer_api_state_machines`. A move from any other state is `invalid_state_transition`, which names the status and the `allowedActions`; nothing changes then.',
+    sections: resources.filter(({ emitsEvents }) => emitsEvents).map(machineSection),
+  };
+}
+
+function machineSection({ name, machine }: AnyResource): Section {
+  const final = finalStates(machine);
+  return {
+    title: `A ${name}`,
+    words: [
+      ...(final.length === 0 ? [] : [`Final: ${codes(final)}.`]),
+      ...(machine.moves.some(({ by }) => by !== undefined)
+        ? ['In the diagram a star marks what another record brings along.']
+        : []),
+    ].join(' '),
+    diagram: diagramOf(machine),
+    head: ['action', 'from', 'to', 'event', 'only when'],
+    rows: machine.moves.map(({ action, from, to, stays, event, when, by }) => [
+      code(action),
+      codes(from),
+      stays ? 'stays' : codes(to),
+      codes((event === undefined ? to : [event]).map((told) => `${name}.${told}`)),
+      by === undefined ? (when?.words ?? '') : `a ${by} brings it along`,
+    ]),
+  };
+}
+
+/** One arrow for each pair of states, labelled with all that leads along it. */
+export function diagramOf({ moves }: AnyResource['machine']): string {
+  const arrows = new Map<string, Set<string>>();
+  for (const { action, from, to, stays, by } of moves) {
+    const label = by === undefined ? action : `${action}*`;
+    for (const start of from.length === 0 ? ['[*]'] : from) {
+      for (const end of stays ? [start] : to) {
+        const arrow = `${start} --> ${end}`;
+        arrows.set(arrow, (arrows.get(arrow) ?? new Set()).add(label));
+      }
+    }
+  }
+  return [
+    'stateDiagram-v2',
+    ...[...arrows].map(([arrow, labels]) => `  ${arrow}: ${[...labels].join(', ')}`),
+  ].join('\n');
+}
+
+export function scenariosReference(): Reference {
+  const aliases = new Map<string, { cards: string[]; amounts: string[] }>();
+  const aliasOf = (scenario: string) => {
+    const alias = aliases.get(scenario) ?? { cards: [], amounts: [] };
+    aliases.set(scenario, alias);
+    return alias;
+  };
+  for (const [card, scenario] of Object.entries(testCards)) aliasOf(scenario).cards.push(card);
+  for (const [amount, scenario] of magicAmounts) aliasOf(scenario).amounts.push(amount.toString());
+  const row = (scenario: string, words: string) => {
+    const { cards = [], amounts = [] } = aliases.get(scenario) ?? {};
+    return [code(scenario), words, codes(cards), codes(amounts)];
+  };
+  const head = ['scenario', 'what happens', 'test card', 'amount'];
+  return {
+    title: 'Scenarios',
+    source: '`src/kernel/scenario.ts` and `src/kernel/decline.ts`',
+    introduction:
+      'A scenario says what the simulated provider will do with a payment. Name it in `scenario` when you create the payment, or give a list for successive attempts: `["decline:insufficient_funds", "approve"]`; its last entry holds for all attempts that follow. `POST developer_api_payments/{id}/advance` without a body plays the next step. Without a `scenario`, a test card in `paymentMethod.number` or a magic amount stands for one; other card numbers are refused.',
+    sections: [
+      {
+        title: 'What the provider does',
+        words: '',
+        head,
+        rows: Object.entries(scenarioWords).map(([scenario, words]) => row(scenario, words)),
+      },
+      {
+        title: 'Declines',
+        words:
+          'The call succeeds and the payment becomes `failed`, with `failure.code`, a `failure.message` for the person at the checkout, and `failure.retryable`. After a soft decline the action `retry` opens another attempt, up to three in all.',
+        head: ['scenario', 'what happens', 'soft', 'test card', 'amount'],
+        rows: declineCodes.map((declineCode) => {
+          const { words, isSoft } = declines[declineCode];
+          const [scenario = '', said = '', cards = '', amounts = ''] = row(`decline:${declineCode}`, words);
+          return [scenario, said, isSoft ? 'soft' : 'hard', cards, amounts];
+        }),
+      },
+    ],
+  };
+}
+
+export function toMarkdown({ title, source, introduction, sections }: Reference): string {
+  const parts = sections.map(({ title: name, words, diagram, head, rows }) =>
+    [
+      `## ${name}`,
+      ...(words === '' ? [] : [words]),
+      ...(diagram === undefined ? [] : [`\`\`\`mermaid\n${diagram}\n\`\`\``]),
+      [
+        `| ${head.join(' | ')} |`,
+        `|${'---|'.repeat(head.length)}`,
+        ...rows.map((cells) => `| ${cells.join(' | ')} |`),
+      ].join('\n'),
+    ].join('\n\n'),
+  );
+  const made = `Made from ${source} by \`npm run golden\`.`;
+  return `${[`# ${title}`, made, introduction, ...parts].join('\n\n')}\n`;
+}
+
+export function toPage({ title, introduction, sections }: Reference): string {
+  const parts = sections.map(({ title: name, words, head, rows }) => {
+    const cells = (tag: string, texts: readonly string[]) =>
+      texts.map((text) => `<${tag}>${marked(text)}</${tag}>`).join('');
+    return `<h2>${marked(name)}</h2>${words === '' ? '' : `<p>${marked(words)}</p>`}<div class="wide"><table><thead><tr>${cells('th', head)}</tr></thead><tbody>${rows.map((row) => `<tr>${cells('td', row)}</tr>`).join('')}</tbody></table></div>`;
+  });
+  return page(title, `<h1>${marked(title)}</h1><p>${marked(introduction)}</p>${parts.join('')}`);
+}

@@ -1,0 +1,172 @@
+import type { Database } from './db/database.ts';
+import { resources } from './resources/index.ts';
+
+/**
+ * Recomputes from the postings and the records what the books must say, and reports every difference. Each check is one
+ * statement, so it sees one moment of the database, also while a server is writing to it.
+ */
+export interface Difference {
+  readonly orgId: string;
+  readonly subject: string;
+  readonly expected: string;
+  readonly found: string;
+}
+
+export interface CheckResult {
+  readonly name: string;
+  readonly words: string;
+  /** At most `differencesMax` of them. */
+  readonly differences: readonly Difference[];
+}
+
+export interface Verification {
+  readonly looked: { readonly entries: number; readonly balances: number; readonly payments: number };
+  readonly checks: readonly CheckResult[];
+  readonly isSound: boolean;
+}
+
+interface Check {
+  readonly name: string;
+  readonly words: string;
+  /** Gives "orgId", subject, expected and found of what differs. */
+  readonly sql: string;
+}
+
+const differencesMax = 20;
+const checkMsMax = 60 * 60 * 1000;
+
+const postings = `select e.org_id, e.id, e.payment_id, p.account, p.currency, p.amount
+  from ledger_entries e cross join lateral jsonb_to_recordset(e.postings) as p(account text, currency text, amount numeric)`;
+
+const checks: readonly Check[] = [
+  {
+    name: 'entries_sum_to_zero',
+    words: 'Every ledger entry sums to zero in each currency.',
+    sql: `select org_id as "orgId", id || ' ' || currency as subject, '0' as expected, sum(amount)::text as found
+      from (${postings}) p group by org_id, id, currency having sum(amount) <> 0`,
+  },
+  {
+    name: 'balances_equal_postings',
+    words: 'Every balance equals the sum of its postings.',
+    sql: `with posted as (
+        select org_id, account, currency, sum(amount) as balance from (${postings}) p group by 1, 2, 3)
+      select org_id as "orgId", account || ' ' || currency as subject, coalesce(p.balance, 0)::text as expected,
+        coalesce(b.balance, 0)::text as found
+      from posted p full join ledger_balances b using (org_id, account, currency)
+      where coalesce(p.balance, 0) <> coalesce(b.balance, 0)`,
+  },
+  {
+    name: 'trial_balance_is_zero',
+    words: 'The balances of an organization sum to zero in each currency.',
+    sql: `select org_id as "orgId", currency as subject, '0' as expected, sum(balance)::text as found
+      from ledger_balances group by org_id, currency having sum(balance) <> 0`,
+  },
+  {
+    name: 'payments_equal_postings',
+    words: 'What is held, earned, under way and charged of a payment is what its entries say.',
+    sql: `with posted as (
+        select org_id, payment_id,
+          coalesce(sum(amount) filter (where account = 'provider_holds'), 0) as held,
+          coalesce(sum(amount) filter (where account in ('provider_receivable', 'bank', 'dispute_reserve')), 0) as earned,
+          coalesce(sum(amount) filter (where account = 'refunds_in_transit'), 0) as transit,
+          coalesce(sum(amount) filter (where account = 'fees'), 0) as fees
+        from (${postings}) p group by 1, 2)
+      select t.org_id as "orgId", t.id as subject,
+        concat_ws(' ', 'held', t.amount_held, 'earned', t.amount_captured - t.amount_refunded - t.amount_disputed,
+          'transit', -t.amount_refund_pending, 'fees', -t.fee_amount) as expected,
+        concat_ws(' ', 'held', coalesce(p.held, 0), 'earned', coalesce(p.earned, 0), 'transit', coalesce(p.transit, 0),
+          'fees', coalesce(p.fees, 0)) as found
+      from payments t left join posted p on p.org_id = t.org_id and p.payment_id = t.id
+      where (coalesce(p.held, 0), coalesce(p.earned, 0), coalesce(p.transit, 0), coalesce(p.fees, 0)) is distinct from
+        (t.amount_held, t.amount_captured - t.amount_refunded - t.amount_disputed, -t.amount_refund_pending, -t.fee_amount)`,
+  },
+  {
+    name: 'payments_equal_refunds',
+    words: 'What a payment counts as refunded and pending is what its refunds sum to.',
+    sql: `with made as (
+        select org_id, payment_id, coalesce(sum(amount) filter (where status = 'succeeded'), 0) as refunded,
+          coalesce(sum(amount) filter (where status = 'pending'), 0) as pending from refunds group by 1, 2)
+      select t.org_id as "orgId", t.id as subject,
+        concat_ws(' ', 'refunded', coalesce(r.refunded, 0), 'pending', coalesce(r.pending, 0)) as expected,
+        concat_ws(' ', 'refunded', t.amount_refunded, 'pending', t.amount_refund_pending) as found
+      from payments t left join made r on r.org_id = t.org_id and r.payment_id = t.id
+      where (t.amount_refunded, t.amount_refund_pending) is distinct from (coalesce(r.refunded, 0), coalesce(r.pending, 0))`,
+  },
+  {
+    name: 'payments_equal_disputes',
+    words: 'What a payment counts as disputed is what its disputes, those won left out, sum to.',
+    sql: `with made as (
+        select org_id, payment_id, sum(amount) filter (where status <> 'won') as disputed from disputes group by 1, 2)
+      select t.org_id as "orgId", t.id as subject, coalesce(d.disputed, 0)::text as expected,
+        t.amount_disputed::text as found
+      from payments t left join made d on d.org_id = t.org_id and d.payment_id = t.id
+      where t.amount_disputed <> coalesce(d.disputed, 0)`,
+  },
+  {
+    name: 'records_equal_history',
+    words: 'Every record is in the state, and has the version, of its last move.',
+    sql: resources
+      .map(
+        ({ table: { name } }) => `select t.org_id as "orgId", t.id as subject,
+          coalesce(h.to_status, 'no move') || ' at version ' || t.version as expected, t.status as found
+        from ${name} t left join state_history h
+          on h.org_id = t.org_id and h.resource_id = t.id and h.version = t.version
+        where h.to_status is distinct from t.status
+          or exists (select from state_history l
+            where l.org_id = t.org_id and l.resource_id = t.id and l.version = t.version + 1)`,
+      )
+      .join(' union all '),
+  },
+  {
+    name: 'moves_have_events',
+    words: 'Every move that is told to webhooks has its event.',
+    sql: `select h.org_id as "orgId", h.resource_id || ' version ' || h.version as subject, h.event_id as expected,
+        'no such event' as found
+      from state_history h left join events e on e.org_id = h.org_id and e.id = h.event_id
+        and e.resource_id = h.resource_id and e.sequence = h.version
+      where h.event_id is not null and e.id is null`,
+  },
+];
+
+export async function verify(database: Database): Promise<Verification> {
+  return database.transaction(async (connection) => {
+    // These look at whole tables: what is switched off for look-ups by key is what they need.
+    await connection.script(`set local statement_timeout = 0; set local enable_seqscan = on;
+      set local enable_hashjoin = on; set local enable_mergejoin = on`);
+    const read = <Row>(text: string) => connection.query<Row>({ name: '', text, msMax: checkMsMax }, []);
+    const [looked] = await read<Verification['looked']>(`select
+      (select count(*) from ledger_entries)::integer as entries,
+      (select count(*) from ledger_balances)::integer as balances,
+      (select count(*) from payments)::integer as payments`);
+    const results: CheckResult[] = [];
+    for (const { name, words, sql } of checks) {
+      const differences = await read<Difference>(`select * from (${sql}) d limit ${differencesMax}`);
+      results.push({ name, words, differences });
+    }
+    return {
+      looked: looked ?? { entries: 0, balances: 0, payments: 0 },
+      checks: results,
+      isSound: results.every(({ differences }) => differences.length === 0),
+    };
+  });
+}
+
+/** For a terminal: a line for each check, and below it what differs. */
+export function verificationText({ looked, checks: results, isSound }: Verification): string {
+  const lines = results.flatMap(({ words, differences }) => [
+    `${differences.length === 0 ? '  ok       ' : '  DIFFERS  '}${words}`,
+    ...differences.map(
+      ({ orgId, subject, expected, found }) =>
+        `             ${orgId} ${subject}: expected ${expected}, found ${found}`,
+    ),
+    ...(differences.length === differencesMax
+      ? [`             ... the first ${differencesMax} are shown`]
+      : []),
+  ]);
+  const { entries, balances, payments } = looked;
+  return [
+    `${entries} ledger entries, ${balances} balances and ${payments} payments looked at.`,
+    ...lines,
+    isSound ? 'The books are sound.' : 'The books are NOT sound.',
+  ].join('\n');
+}

@@ -1,0 +1,89 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ServerProcess, startServer } from './support/processes.ts';
+import { newKey } from './support/tenant.ts';
+
+interface Shown {
+  readonly object: string;
+  readonly status: string;
+  readonly error?: { readonly code: string };
+  readonly [field: string]: unknown;
+}
+
+const hasShell = ['bash', 'curl'].every((command) => spawnSync(command, ['--version']).status === 0);
+const key = newKey();
+
+/** The blocks marked as the tour, in their order, as one script for one shell: what a reader pastes. */
+async function readTour(): Promise<string> {
+  const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+  const blocks = [...readme.matchAll(/```sh tour\n([\s\S]*?)```/g)].map(([, block]) => block ?? '');
+  expect(blocks.length).toBeGreaterThan(5);
+  return blocks.join('\n');
+}
+
+describe.skipIf(!hasShell)("the README's tour, pasted into a shell", () => {
+  let directory: string;
+  let server: ServerProcess;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'sandbank-readme-'));
+    const seed = join(directory, 'seed.json');
+    const scopes = ['payments:read', 'payments:write'];
+    const apiKeys = [{ name: 'reader', key, scopes }];
+    await writeFile(
+      seed,
+      JSON.stringify({ organizations: [{ name: 'Reader', applications: [{ name: 'web', apiKeys }] }] }),
+    );
+    server = await startServer({ dataDir: join(directory, 'data'), seed });
+  });
+  afterAll(async () => {
+    await server?.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  test('does what its words say, line by line, and the same again when it is pasted twice', async () => {
+    const tour = (await readTour()).replace('http://127.0.0.1:4000', server.url);
+    const first = await paste(tour);
+    expect(first.map(({ object, status }) => `${object} ${status}`)).toEqual([
+      'payment pending',
+      'payment authorized',
+      'payment partially_captured',
+      'payment captured',
+      'payment settled',
+      'refund succeeded',
+      'error error',
+      'dispute under_review',
+      'dispute won',
+      'list ok',
+      'list ok',
+      'balances ok',
+      'payment failed',
+      'payment pending',
+      'payment captured',
+      'payment charged_back',
+    ]);
+    expect(first[6]?.error?.code).toBe('amount_exceeds_refundable');
+    expect(first[12]).toMatchObject({ failure: { code: 'insufficient_funds', retryable: true } });
+    const { trialBalance } = first[11] as unknown as { trialBalance: { amount: number }[] };
+    expect(trialBalance.map(({ amount }) => amount)).toEqual([0]);
+    const again = await paste(tour);
+    const writes = (shown: readonly Shown[]) =>
+      shown.filter(({ object }) => object !== 'list' && object !== 'balances').slice(1);
+    expect(writes(again)).toEqual(writes(first));
+  });
+});
+
+async function paste(script: string): Promise<readonly Shown[]> {
+  const shell = spawn('bash', ['-u'], { env: { ...process.env, SANDBANK_KEY: key } });
+  shell.stdin.end(script);
+  const [out, errors] = await Promise.all([text(shell.stdout), text(shell.stderr)]);
+  expect(errors).toBe('');
+  return out
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Shown);
+}

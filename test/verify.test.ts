@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Server } from '../src/server.ts';
+import { verificationText, verify } from '../src/verify.ts';
+import { databaseKinds, openServer } from './support/server.ts';
+import { type Tenant, tenant } from './support/tenant.ts';
+
+describe.each(databaseKinds)('verify on %s', (kind) => {
+  let server: Server;
+  let acme: Tenant;
+  let paymentId: string;
+
+  const run = (sql: string) => server.database.script(sql);
+  const differing = async () =>
+    (await verify(server.database)).checks.filter(({ differences }) => differences.length > 0);
+
+  beforeAll(async () => {
+    server = await openServer(kind);
+    acme = await tenant(server);
+    const { post } = acme.client;
+    const pay = async (body: object, to: string, refund?: object) => {
+      const { id } = (await post.call(acme.client, 'developer_api_payments', body)).body;
+      await post.call(acme.client, `developer_api_payments/${id}/advance`, { to });
+      if (refund) await post.call(acme.client, `developer_api_payments/${id}/refund`, refund);
+      return id;
+    };
+    paymentId = await pay({ amount: 10_000, currency: 'EUR' }, 'settled', { amount: 300 });
+    await pay({ amount: 700, currency: 'EUR', scenario: 'refund_pending' }, 'captured', { amount: 100 });
+    await pay({ amount: 5_000, currency: 'JPY', captureMethod: 'manual' }, 'authorized');
+    await pay({ amount: 900, currency: 'JPY' }, 'charged_back');
+    await pay({ amount: 900, currency: 'USD' }, 'disputed');
+    await acme.client.post('developer_api_customers', { name: 'Ada' });
+  });
+  afterAll(() => server?.close());
+
+  beforeEach(async () => {
+    expect(await differing()).toEqual([]);
+  });
+
+  test('sound books are said to be sound, with how much was looked at', async () => {
+    const verification = await verify(server.database);
+    expect(verification).toMatchObject({ isSound: true, looked: { payments: 5 } });
+    expect(verification.looked.entries).toBeGreaterThan(8);
+    expect(verificationText(verification)).toMatch(/5 payments looked at[\s\S]+The books are sound\.$/);
+  });
+
+  /** What somebody with all rights over the database might do, and how it is undone. */
+  const damages: readonly (readonly [
+    what: string,
+    found: readonly string[],
+    damage: () => string,
+    repair: () => string,
+  ])[] = [
+    [
+      'a balance that was changed',
+      ['balances_equal_postings', 'trial_balance_is_zero'],
+      () => `update ledger_balances set balance = balance + 1 where account = 'fees' and currency = 'EUR'`,
+      () => `update ledger_balances set balance = balance - 1 where account = 'fees' and currency = 'EUR'`,
+    ],
+    [
+      'a balance that was removed',
+      ['balances_equal_postings', 'trial_balance_is_zero'],
+      () => `create table aside as select * from ledger_balances where account = 'fees' and currency = 'EUR';
+        delete from ledger_balances where account = 'fees' and currency = 'EUR'`,
+      () => 'insert into ledger_balances select * from aside; drop table aside',
+    ],
+    [
+      'a posting that was changed',
+      ['entries_sum_to_zero', 'balances_equal_postings', 'payments_equal_postings'],
+      () =>
+        tampered(`update ledger_entries set postings = jsonb_set(postings, '{0,amount}', '10001')
+        where payment_id = '${paymentId}' and reason = 'capture'`),
+      () =>
+        tampered(`update ledger_entries set postings = jsonb_set(postings, '{0,amount}', '10000')
+        where payment_id = '${paymentId}' and reason = 'capture'`),
+    ],
+    [
+      'an entry that was removed',
+      ['balances_equal_postings', 'payments_equal_postings'],
+      () => `create table aside as select * from ledger_entries where payment_id = '${paymentId}' and reason = 'capture';
+        ${tampered(`delete from ledger_entries where payment_id = '${paymentId}' and reason = 'capture'`)}`,
+      () => 'insert into ledger_entries select * from aside; drop table aside',
+    ],
+    [
+      'an amount of a payment that was changed',
+      ['payments_equal_postings'],
+      () => `update payments set fee_amount = fee_amount - 1 where id = '${paymentId}'`,
+      () => `update payments set fee_amount = fee_amount + 1 where id = '${paymentId}'`,
+    ],
+    [
+      'a refund that was changed',
+      ['payments_equal_refunds'],
+      () => `update refunds set amount = amount - 1 where payment_id = '${paymentId}'`,
+      () => `update refunds set amount = amount + 1 where payment_id = '${paymentId}'`,
+    ],
+    [
+      'a dispute that was changed',
+      ['payments_equal_disputes'],
+      () => `update disputes set amount = amount - 1 where currency = 'USD'`,
+      () => `update disputes set amount = amount + 1 where currency = 'USD'`,
+    ],
+    [
+      'a status that no move led to',
+      ['records_equal_history'],
+      () => `update payments set status = 'refunded' where id = '${paymentId}'`,
+      () => `update payments set status = 'partially_refunded' where id = '${paymentId}'`,
+    ],
+    [
+      'a record that was put back by a version',
+      ['records_equal_history'],
+      () =>
+        `update payments set version = version - 1 where id = '${paymentId}'`,
+      () => `update payments set version = version + 1 where id = '${paymentId}'`,
+    ],
+    [
+      'an event that was removed',
+      ['moves_have_events'],
+      () => `create table aside as select * from events where resource_id = '${paymentId}' and type = 'payment.settled';
+        alter table events disable trigger events_append_only;
+        delete from events where id in (select id from aside); alter table events enable trigger events_append_only`,
+      () => 'insert into events select * from aside; drop table aside',
+    ],
+  ];
+
+  function tampered(sql: string): string {
+    return `alter table ledger_entries disable trigger ledger_entries_append_only; ${sql};
+      alter table ledger_entries enable trigger ledger_entries_append_only`;
+  }
+
+  test.each(damages)('%s is found', async (_what, found, damage, repair) => {
+    await run(damage());
+    const differences = await differing();
+    const words = verificationText(await verify(server.database));
+    await run(repair());
+    expect(differences.map(({ name }) => name)).toEqual(found);
+    for (const { differences: few } of differences) {
+      expect(few.map(({ orgId }) => orgId)).toContain(acme.orgId);
+      for (const { subject, expected, found: seen } of few)
+        expect(words).toContain(`${subject}: expected ${expected}, found ${seen}`);
+    }
+    expect(words).toMatch(/NOT sound\.$/);
+  });
+
+  test('the database itself refuses to change or delete an entry', async () => {
+    await expect(run('update ledger_entries set reason = reason')).rejects.toThrow('append-only');
+    await expect(run('delete from ledger_entries')).rejects.toThrow('append-only');
+    await expect(run('truncate ledger_entries')).rejects.toThrow('append-only');
+    await expect(run('delete from provider_events')).rejects.toThrow('append-only');
+  });
+});
