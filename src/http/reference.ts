@@ -38,12 +38,7 @@ function machineSection({ name, machine }: AnyResource): Section {
   const final = finalStates(machine);
   return {
     title: `A ${name}`,
-    words: [
-      ...(final.length === 0 ? [] : [`Final: ${codes(final)}.`]),
-      ...(machine.moves.some(({ by }) => by !== undefined)
-        ? ['In the diagram a star marks what another record brings along.']
-        : []),
-    ].join(' '),
+    words: final.length === 0 ? '' : `Final: ${codes(final)}.`,
     diagram: diagramOf(machine),
     head: ['action', 'from', 'to', 'event', 'only when'],
     rows: machine.moves.map(({ action, from, to, stays, event, when, by }) => [
@@ -121,6 +116,7 @@ export function toMarkdown({ title, source, introduction, sections }: Reference)
       `## ${name}`,
       ...(words === '' ? [] : [words]),
       ...(diagram === undefined ? [] : [`\`\`\`mermaid\n${diagram}\n\`\`\``]),
+      ...(/\w\*/.test(diagram ?? '') ? ['A star marks what another record brings along.'] : []),
       [
         `| ${head.join(' | ')} |`,
         `|${'---|'.repeat(head.length)}`,

@@ -19,7 +19,6 @@ export const limits = {
   emailLengthMax: 254,
   phoneLengthMax: 32,
   scenarioListMax: 10,
-  versionMax: 2_147_483_647,
   reasonLengthMax: 200,
   paymentAttemptsMax: 3,
   authorizationDays: 7,

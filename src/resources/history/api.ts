@@ -11,6 +11,9 @@ import { paymentStates } from '../payments/machine.ts';
 import { paymentsTable } from '../payments/store.ts';
 import { findEntries, findMoves, type MoveRow } from './store.ts';
 
+/** The largest number that a version can have: what comes before it is everything. */
+const versionMax = 2_147_483_647;
+
 const HistoryQuery = strict(pageQuery);
 
 const MoveSchema = resource('state_change', paymentStates, {
@@ -51,7 +54,7 @@ function readMoves(
   query: Static<typeof HistoryQuery>,
 ): Refusal | PromiseLike<PresentedPage> {
   const { limit = limits.listLimitDefault, cursor } = query;
-  const before = cursor === undefined ? limits.versionMax : decodeVersion(cursor);
+  const before = cursor === undefined ? versionMax : decodeVersion(cursor);
   if (before === undefined) return refuse('invalid_cursor', { param: 'cursor' });
   return findMoves(reader, orgId, paymentId, before, limit + 1).then((moves) => {
     const shown = moves.slice(0, limit);

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Presented } from '../../kernel/envelope.ts';
+import { refuse } from '../../kernel/errors.ts';
 import { LedgerEntrySchema, presentEntry } from '../../kernel/ledger-entry.ts';
 import { listing, type Route, readingOf } from '../../kernel/route.ts';
 import { id, list, resource, strict, trailQuery } from '../../kernel/schema.ts';
@@ -76,9 +77,14 @@ export const ledgerRoutes: readonly Route[] = [
     responseName: 'Balances',
     read: ({ reader, principal: { orgId }, query }) => {
       const { paymentId } = query as Static<typeof BalancesQuery>;
-      const rows =
-        paymentId === undefined ? findBalances(reader, orgId) : findPaymentBalances(reader, orgId, paymentId);
-      return rows.then(presentBalances);
+      if (paymentId === undefined) return findBalances(reader, orgId).then(presentBalances);
+      return reader
+        .byKey(paymentsTable, orgId, paymentId)
+        .then((payment) =>
+          payment
+            ? findPaymentBalances(reader, orgId, paymentId).then(presentBalances)
+            : refuse('resource_not_found'),
+        );
     },
   },
   {
