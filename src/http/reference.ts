@@ -51,13 +51,13 @@ function machineSection({ name, machine }: AnyResource): Section {
   };
 }
 
-/** One arrow for each pair of states, labelled with all that leads along it. */
+/** One arrow for each pair of states, labelled with all that leads along it. What stays where it is stands in the table. */
 export function diagramOf({ moves }: AnyResource['machine']): string {
   const arrows = new Map<string, Set<string>>();
-  for (const { action, from, to, stays, by } of moves) {
+  for (const { action, from, to, by } of moves.filter(({ stays }) => !stays)) {
     const label = by === undefined ? action : `${action}*`;
     for (const start of from.length === 0 ? ['[*]'] : from) {
-      for (const end of stays ? [start] : to) {
+      for (const end of to) {
         const arrow = `${start} --> ${end}`;
         arrows.set(arrow, (arrows.get(arrow) ?? new Set()).add(label));
       }
