@@ -1,25 +1,13 @@
 import { type Advance, advance, type Position, type Step } from '../../kernel/advance.ts';
-import {
-  accepted,
-  type Change,
-  type CommandContext,
-  type CommandKind,
-  change,
-} from '../../kernel/command.ts';
+import { accepted, type CommandContext, type CommandKind, change } from '../../kernel/command.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { defineMachine } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
 import { disputeLost, disputeOpened, disputeWon } from '../../ledger/payment.ts';
-import {
-  bookOf,
-  movePayment,
-  type PaymentRow,
-  refuseCurrency,
-  restingStatus,
-  returnable,
-} from '../payments/machine.ts';
+import { amountToReturn, bookOf, movePayment, restingStatus, tell } from '../payment-moves/machine.ts';
+import type { PaymentRow } from '../payments/machine.ts';
 
 export const disputeStates = ['needs_response', 'under_review', 'won', 'lost'] as const;
 export const disputeStages = ['chargeback', 'pre_arbitration', 'arbitration'] as const;
@@ -90,16 +78,9 @@ export function openDispute(
   fields: DisputeFields,
   context: CommandContext,
 ): DisputePosition | Refusal {
-  const mismatch = refuseCurrency(payment, fields.currency);
-  if (mismatch) return mismatch;
-  const disputable = returnable(payment);
-  const amount = fields.amount ?? disputable;
-  if (amount > disputable || disputable === 0n) {
-    return refuse('amount_exceeds_disputable', {
-      param: '/amount',
-      details: { disputable: Number(disputable), requested: Number(amount) },
-    });
-  }
+  const asked = amountToReturn(payment, fields, 'disputable');
+  if (!asked.ok) return asked;
+  const { amount } = asked;
   // From here it must succeed.
   const row: DisputeRow = {
     orgId: context.orgId,
@@ -191,41 +172,28 @@ export function moveDispute(
   }
 }
 
-function moved(
-  before: DisputeRow,
-  action: string,
-  patch: Partial<DisputeRow>,
-  told: Change['told'],
-  { now }: CommandContext,
-): Change & { readonly row: DisputeRow } {
-  const row: DisputeRow = { ...before, ...patch, version: before.version + 1, updatedAt: now };
-  return { ...change(disputeMachine, action, before, row, { told }), row };
+function moved(before: DisputeRow, patch: Partial<DisputeRow>, { now }: CommandContext): DisputeRow {
+  return { ...before, ...patch, version: before.version + 1, updatedAt: now };
 }
 
 /** A move that leaves the payment as it is. The provider, who carries the dispute, is told of it by itself. */
 function stayed(
   at: DisputePosition,
   action: string,
-  patch: Partial<DisputeRow> & Pick<DisputeRow, 'status'>,
+  patch: Partial<DisputeRow>,
   context: CommandContext,
 ): DisputePosition {
-  const { row, payment } = at;
-  const told = {
-    provider: payment.provider,
-    paymentId: payment.id,
-    subjectId: row.id,
-    version: row.version + 1,
+  const { row: before, payment } = at;
+  const row = moved(before, patch, context);
+  const told = tell(payment, {
+    subject: row,
     action,
-    from: row.status,
-    to: patch.status,
+    from: before.status,
     amount: row.amount,
-    currency: row.currency,
-    failureCode: null,
     causeId: row.id,
-    at: context.now,
-  };
-  const made = moved(row, action, patch, told, context);
-  return { ...at, row: made.row, changes: [...at.changes, made] };
+  });
+  const made = change(disputeMachine, action, before, row, { told });
+  return { ...at, row, changes: [...at.changes, made] };
 }
 
 function closed(
@@ -236,7 +204,8 @@ function closed(
 ): DisputePosition {
   const { payment } = at;
   const { amount, id: causeId } = at.row;
-  const made = moved(at.row, action, { status, closedAt: context.now }, null, context);
+  const row = moved(at.row, { status, closedAt: context.now }, context);
+  const made = change(disputeMachine, action, at.row, row);
   const book = bookOf(payment);
   const isAllLost = status === 'lost' && payment.amountDisputed === payment.amountCaptured;
   const patch: Partial<PaymentRow> = isAllLost
@@ -247,5 +216,5 @@ function closed(
       };
   const entries = status === 'won' ? disputeWon(book, amount) : disputeLost(book, amount);
   const paid = movePayment(payment, `dispute_${status}`, patch, { amount, entries, causeId }, context);
-  return { ok: true, row: made.row, payment: paid.row, changes: [...at.changes, made, paid] };
+  return { ok: true, row, payment: paid.row, changes: [...at.changes, made, paid] };
 }

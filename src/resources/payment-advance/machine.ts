@@ -11,14 +11,12 @@ import { authorized, captured, released, settled } from '../../ledger/payment.ts
 import { type DisputePosition, type DisputeRow, moveDispute, openDispute } from '../disputes/machine.ts';
 import {
   bookOf,
-  currentScenario,
   type MoveEffects,
   movePayment,
-  type PaymentRow,
-  paymentMachine,
   refuseCurrency,
   returnable,
-} from '../payments/machine.ts';
+} from '../payment-moves/machine.ts';
+import { currentScenario, type PaymentRow, paymentMachine } from '../payments/machine.ts';
 import { type Ending, endingOf, makeRefund } from '../refunds/machine.ts';
 
 /** What the moves of a payment take. Each takes its own; the route has refused what is not for it. */

@@ -25,6 +25,7 @@ import {
 } from '../../kernel/schema.ts';
 import type { Instant } from '../../kernel/table.ts';
 import { advancePayment, type MoveParams, noParams } from '../payment-advance/machine.ts';
+import { returnable } from '../payment-moves/machine.ts';
 import {
   attemptNumber,
   type CreatePayment,
@@ -35,7 +36,6 @@ import {
   paymentMachine,
   paymentMethodTypes,
   paymentStates,
-  returnable,
 } from './machine.ts';
 import { paymentsTable } from './store.ts';
 

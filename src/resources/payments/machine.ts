@@ -1,6 +1,5 @@
 import {
   accepted,
-  type Change,
   type CommandContext,
   type CommandKind,
   change,
@@ -10,14 +9,12 @@ import {
 } from '../../kernel/command.ts';
 import { findCurrency } from '../../kernel/currency.ts';
 import { findDecline } from '../../kernel/decline.ts';
-import { type Refusal, refuse } from '../../kernel/errors.ts';
+import { refuse } from '../../kernel/errors.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { defineMachine } from '../../kernel/machine.ts';
-import type { Entry } from '../../kernel/posting.ts';
 import { resolveScenario, scenarioOf } from '../../kernel/scenario.ts';
 import type { Instant } from '../../kernel/table.ts';
-import type { Book } from '../../ledger/payment.ts';
 
 export const paymentStates = [
   'pending',
@@ -272,67 +269,4 @@ function mayRetry({ failureCode, attempts }: PaymentRow): boolean {
   return (
     failureCode !== null && findDecline(failureCode).isSoft && attempts.length < limits.paymentAttemptsMax
   );
-}
-
-/** Where a payment stands by its amounts alone: that is where a dispute leaves it. */
-export function restingStatus(row: PaymentRow): PaymentRow['status'] {
-  if (row.amountRefunded > 0n) {
-    return row.amountRefunded === row.amountCaptured ? 'refunded' : 'partially_refunded';
-  }
-  return row.instants.settledAt === undefined ? 'captured' : 'settled';
-}
-
-/** What can still go back to the payer, by refund or by dispute. */
-export function returnable(row: PaymentRow): bigint {
-  return row.amountCaptured - row.amountRefunded - row.amountRefundPending - row.amountDisputed;
-}
-
-export function bookOf({ currency, instants }: PaymentRow): Book {
-  return { currency, isSettled: instants.settledAt !== undefined };
-}
-
-export function refuseCurrency(row: PaymentRow, currency: string | null): Refusal | undefined {
-  if (currency === null || currency.toUpperCase() === row.currency) return undefined;
-  return refuse('currency_mismatch', {
-    message: `The payment is in ${row.currency}, not in ${currency.toUpperCase()}. Leave \`currency\` out, or send its own.`,
-    param: '/currency',
-  });
-}
-
-export interface MoveEffects {
-  readonly entries?: readonly Entry[];
-  /** What the move is about, for the provider. */
-  readonly amount: bigint;
-  /** The refund or dispute that brings the move along. */
-  readonly causeId?: string;
-}
-
-/** The change that one move of a payment is. Its provider is told of all but the customer's new attempt. */
-export function movePayment(
-  before: PaymentRow,
-  action: string,
-  patch: Partial<PaymentRow>,
-  effects: MoveEffects,
-  { now }: CommandContext,
-): Change & { readonly row: PaymentRow } {
-  const row: PaymentRow = { ...before, ...patch, version: before.version + 1, updatedAt: now };
-  const told = {
-    provider: row.provider,
-    paymentId: row.id,
-    subjectId: row.id,
-    version: row.version,
-    action,
-    from: before.status,
-    to: row.status,
-    amount: effects.amount,
-    currency: row.currency,
-    failureCode: row.failureCode,
-    causeId: effects.causeId ?? null,
-    at: now,
-  };
-  const made = change(paymentMachine, action, before, row, {
-    entries: effects.entries ?? [],
-    told: action === 'retry' ? null : told,
-  });
-  return { ...made, row };
 }

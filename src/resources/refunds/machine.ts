@@ -11,16 +11,8 @@ import { formatId } from '../../kernel/ids.ts';
 import { defineMachine, refuseMove } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
 import { refundMade, refundReturned, refundSucceeded } from '../../ledger/payment.ts';
-import {
-  bookOf,
-  currentScenario,
-  movePayment,
-  type PaymentRow,
-  paymentMachine,
-  refuseCurrency,
-  restingStatus,
-  returnable,
-} from '../payments/machine.ts';
+import { amountToReturn, bookOf, movePayment, restingStatus } from '../payment-moves/machine.ts';
+import { currentScenario, type PaymentRow, paymentMachine } from '../payments/machine.ts';
 
 export const refundStates = ['pending', 'succeeded', 'failed', 'canceled'] as const;
 
@@ -81,16 +73,9 @@ export function makeRefund(
   ending: Ending | undefined,
   context: CommandContext,
 ): RefundPosition | Refusal {
-  const mismatch = refuseCurrency(payment, fields.currency);
-  if (mismatch) return mismatch;
-  const refundable = returnable(payment);
-  const amount = fields.amount ?? refundable;
-  if (amount > refundable || refundable === 0n) {
-    return refuse('amount_exceeds_refundable', {
-      param: '/amount',
-      details: { refundable: Number(refundable), requested: Number(amount) },
-    });
-  }
+  const asked = amountToReturn(payment, fields, 'refundable');
+  if (!asked.ok) return asked;
+  const { amount } = asked;
   // From here it must succeed.
   const pending: RefundRow = {
     orgId: context.orgId,
