@@ -52,9 +52,32 @@ export async function createPayments(url: string, count: number): Promise<string
 }
 
 export async function readPayment(url: string, id: string): Promise<string> {
-  const response = await fetch(`${url}${PAYMENTS_PATH}/${id}`, {
-    headers: { authorization: `Bearer ${API_KEY}` },
-  });
+  return read(`${url}${PAYMENTS_PATH}/${id}`);
+}
+
+export interface Balances {
+  readonly accounts: readonly { readonly account: string; readonly balance: number | string }[];
+  readonly trialBalance: readonly { readonly amount: number | string }[];
+}
+
+export async function readBalances(url: string): Promise<Balances> {
+  return JSON.parse(await read(`${url}/_api/developer_api_balances`));
+}
+
+/** Counts by turning the pages of the list, as a client would. */
+export async function countPayments(url: string, status: string): Promise<number> {
+  const address = `${url}${PAYMENTS_PATH}?limit=100&status=${status}`;
+  let count = 0;
+  for (let cursor = ''; ; ) {
+    const page: { data: unknown[]; nextCursor: string | null } = JSON.parse(await read(address + cursor));
+    count += page.data.length;
+    if (page.nextCursor === null) return count;
+    cursor = `&cursor=${page.nextCursor}`;
+  }
+}
+
+async function read(address: string): Promise<string> {
+  const response = await fetch(address, { headers: { authorization: `Bearer ${API_KEY}` } });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`A read was answered with ${response.status}: ${text}`);
   return text;

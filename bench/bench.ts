@@ -1,4 +1,4 @@
-/** `npm run bench`: see README.md beside this file. Progress goes to stderr, the table to stdout and to RESULTS.md. */
+/** `npm run bench`: see README.md beside this file. Progress goes to stderr, the table to stdout and, of a full run, to RESULTS.md. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -51,16 +51,12 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
   say('starting PostgreSQL, fsync on');
   const postgres = await startPostgres({ fsync: true, settings: POSTGRES_SETTINGS });
   cleanups.push(() => postgres.stop());
-  const { contenders, baselineDriver, databases, remarks } = await setStage(
-    options,
-    postgres,
-    folder,
-    cleanups,
-    say,
-  );
+  const stage = await setStage(options, postgres, folder, cleanups, say);
+  const { contenders, baselineDriver, databases } = stage;
 
   for (const contender of contenders) {
     say(`warm-up: ${CONTENDERS[contender.name]}`);
+    await contender.prepare?.(options.warmupSeconds);
     await contender.run(options.warmupSeconds);
   }
   // Statements planned on tables that were empty a second ago would be slow for the server and the baseline alike.
@@ -69,11 +65,13 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
   const rounds: Partial<Record<ContenderName, Measured>>[] = [];
   for (let number = 1; number <= options.rounds; number += 1) {
     const round: Partial<Record<ContenderName, Measured>> = {};
-    for (const { name, run } of contenders) {
+    for (const contender of contenders) {
+      const { name } = contender;
+      await contender.prepare?.(options.seconds);
       // No contender pays for the pages that the one before it left unwritten.
       await command(postgres.url, 'checkpoint');
       const { isQuiet, busyCores } = await waitForQuiet();
-      const measured = { ...(await run(options.seconds)), isQuiet };
+      const measured = { ...(await contender.run(options.seconds)), isQuiet };
       round[name] = measured;
       const rate = Math.round(measured.ratePerSecond).toLocaleString('en-US');
       const spoiled = isQuiet ? '' : ` (beside ${busyCores.toFixed(1)} busy cores)`;
@@ -84,15 +82,27 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
     rounds.push(round);
   }
 
+  const remarks = [...stage.remarks];
+  for (const check of stage.checks) {
+    const found = await check();
+    say(found);
+    remarks.push(found);
+  }
   const verdict = judge(rounds);
   const postgresVersion = await command(postgres.url, 'show server_version');
-  writeFileSync(
-    RESULTS,
-    renderResults(rounds, verdict, { options, postgresVersion, baselineDriver, remarks }),
-  );
-  process.stdout.write(`${verdict.table}\n`);
+  const results = renderResults(rounds, verdict, { options, postgresVersion, baselineDriver, remarks });
+  if (options.isFull) {
+    writeFileSync(RESULTS, results);
+    process.stdout.write(`${verdict.table}\n`);
+  } else {
+    process.stdout.write(results);
+  }
   for (const line of verdict.missed) process.stdout.write(`MISSED  ${line}\n`);
-  say('every round is in bench/RESULTS.md');
+  say(
+    options.isFull
+      ? 'every round is in bench/RESULTS.md'
+      : 'not a full run: bench/RESULTS.md stays as it was',
+  );
 }
 
 async function command(databaseUrl: string, sql: string): Promise<string> {

@@ -5,7 +5,7 @@
 import { connect, type Socket } from 'node:net';
 import { createHistogram, performance } from 'node:perf_hooks';
 import type { Measurement } from './measurement.ts';
-import type { NextRequest } from './requests.ts';
+import type { NextRequest, Request } from './requests.ts';
 import { ResponseReader } from './responses.ts';
 
 const CONNECTIONS = 64;
@@ -14,7 +14,6 @@ const DRAIN_TIMEOUT_MS = 10_000;
 
 export interface Load {
   readonly url: string;
-  readonly expectedStatus: number;
   readonly warmupMs: number;
   readonly measureMs: number;
   readonly connections?: number;
@@ -22,7 +21,10 @@ export interface Load {
   requestsFor(connection: number): NextRequest;
 }
 
-/** Rejects at the first answer with another status: a figure that counts errors would be worth nothing. */
+/**
+ * Rejects at the first answer that is not the expected one: a figure that counts errors would be worth nothing. Ends early
+ * when there is nothing left to ask; the rate is then that of the shorter time.
+ */
 export async function runLoad(load: Load): Promise<Measurement> {
   const latencyMicros = createHistogram({ lowest: 1, highest: 60_000_000, figures: 3 });
   const port = Number(new URL(load.url).port);
@@ -30,31 +32,68 @@ export async function runLoad(load: Load): Promise<Measurement> {
   const sockets: Socket[] = [];
   let stopping = false;
   let open = 0;
-  let answers = 0;
+  let moves = 0;
 
   return new Promise<Measurement>((resolve, reject) => {
+    let measuring: { readonly startedAt: number; readonly cpuBefore: NodeJS.CpuUsage } | undefined;
     let result: Measurement | undefined;
-    const fail = (error: Error): void => {
+    const fail = (error: unknown): void => {
       stopping = true;
       for (const socket of sockets) socket.destroy();
-      reject(error);
+      reject(error instanceof Error ? error : new Error(String(error)));
+    };
+
+    const begin = (): void => {
+      latencyMicros.reset();
+      moves = 0;
+      measuring = { startedAt: performance.now(), cpuBefore: process.cpuUsage() };
+      setTimeout(end, load.measureMs);
+    };
+    const end = (): void => {
+      if (stopping) return;
+      if (measuring === undefined) {
+        fail(new Error('Nothing was left to ask before the warm-up ended.'));
+        return;
+      }
+      const seconds = (performance.now() - measuring.startedAt) / 1000;
+      const cpu = process.cpuUsage(measuring.cpuBefore);
+      result = {
+        ratePerSecond: moves / seconds,
+        p50Ms: latencyMicros.percentile(50) / 1000,
+        p99Ms: latencyMicros.percentile(99) / 1000,
+        generatorCores: (cpu.user + cpu.system) / 1e6 / seconds,
+      };
+      stopping = true;
+      setTimeout(() => {
+        if (open > 0) fail(new Error('The server left requests unanswered after the round.'));
+      }, DRAIN_TIMEOUT_MS).unref();
     };
 
     const openConnection = (index: number): void => {
       const next = load.requestsFor(index);
+      let sent: Request | undefined;
       let sentAt = 0;
       const send = (): void => {
+        if (!stopping) sent = next();
+        if (sent === undefined) end();
+        if (stopping || sent === undefined) {
+          socket.end();
+          return;
+        }
         sentAt = performance.now();
-        socket.write(next());
+        socket.write(sent.bytes);
       };
-      const reader = new ResponseReader(load.expectedStatus, ({ status, body }) => {
-        if (status !== load.expectedStatus)
-          return fail(new Error(`Expected ${load.expectedStatus}, got ${status}: ${body}`));
-        latencyMicros.record(Math.max(1, Math.round((performance.now() - sentAt) * 1000)));
-        answers += 1;
-        if (stopping) socket.end();
-        else send();
-      });
+      const reader = new ResponseReader(
+        (status) => status !== sent?.expectedStatus || sent.answered !== undefined,
+        ({ status, body }) => {
+          if (sent === undefined || status !== sent.expectedStatus)
+            return fail(new Error(`Expected ${sent?.expectedStatus}, got ${status}: ${body}`));
+          latencyMicros.record(Math.max(1, Math.round((performance.now() - sentAt) * 1000)));
+          moves += sent.moves;
+          sent.answered?.(body);
+          send();
+        },
+      );
       const onread = {
         // One buffer a connection, read into again and again: the generator makes almost no garbage.
         buffer: Buffer.allocUnsafe(READ_BUFFER_BYTES),
@@ -62,7 +101,7 @@ export async function runLoad(load: Load): Promise<Measurement> {
           try {
             reader.read(Buffer.from(buffer.buffer, buffer.byteOffset, bytes));
           } catch (error) {
-            fail(error instanceof Error ? error : new Error(String(error)));
+            fail(error);
           }
           return true;
         },
@@ -80,26 +119,6 @@ export async function runLoad(load: Load): Promise<Measurement> {
     };
 
     for (let index = 0; index < connections; index += 1) openConnection(index);
-
-    setTimeout(() => {
-      latencyMicros.reset();
-      answers = 0;
-      const startedAt = performance.now();
-      const cpuBefore = process.cpuUsage();
-      setTimeout(() => {
-        const seconds = (performance.now() - startedAt) / 1000;
-        const cpu = process.cpuUsage(cpuBefore);
-        result = {
-          ratePerSecond: answers / seconds,
-          p50Ms: latencyMicros.percentile(50) / 1000,
-          p99Ms: latencyMicros.percentile(99) / 1000,
-          generatorCores: (cpu.user + cpu.system) / 1e6 / seconds,
-        };
-        stopping = true;
-        setTimeout(() => {
-          if (open > 0) fail(new Error('The server left requests unanswered after the round.'));
-        }, DRAIN_TIMEOUT_MS).unref();
-      }, load.measureMs);
-    }, load.warmupMs);
+    setTimeout(begin, load.warmupMs);
   });
 }

@@ -1,5 +1,6 @@
 /** One contender in one round. */
 export interface Measurement {
+  /** Requests answered, or moves made where one request makes several. */
   readonly ratePerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;

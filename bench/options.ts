@@ -3,12 +3,17 @@ import { parseArgs } from 'node:util';
 const ROUNDS_MAX = 50;
 const SECONDS_MAX = 300;
 
+export const PARTS = ['creates', 'walk', 'reads'] as const;
+export type Part = (typeof PARTS)[number];
+
 export interface Options {
   readonly rounds: number;
   readonly seconds: number;
   readonly warmupSeconds: number;
-  readonly creates: boolean;
-  readonly reads: boolean;
+  /** What of the whole is run. */
+  readonly parts: ReadonlySet<Part>;
+  /** Only a full run, with rounds long enough to mean something, is worth keeping. */
+  readonly isFull: boolean;
   /** Folder for processor profiles of the server processes. */
   readonly profile: string | undefined;
 }
@@ -17,8 +22,11 @@ export const USAGE = `npm run bench -- [options]
   --quick               2 rounds of 2 seconds: shows that everything runs; the figures are rough
   --rounds N            rounds of each contender (5)
   --seconds N           seconds measured in a round (5)
-  --only creates|reads  only that half
-  --profile DIR         also write a .cpuprofile of each server process there`;
+  --only ${PARTS.join('|')}
+                        only that part; walk brings the creates that it is compared with
+  --profile DIR         also write a .cpuprofile of each server process there
+
+Only a full run, without --quick and --only, writes bench/RESULTS.md; others print what would be in it.`;
 
 export function parseOptions(argv: readonly string[]): Options {
   const { values } = parseArgs({
@@ -32,14 +40,14 @@ export function parseOptions(argv: readonly string[]): Options {
     },
   });
   const { only } = values;
-  if (only !== undefined && only !== 'creates' && only !== 'reads')
-    throw new Error('--only is creates or reads.');
+  const parts = PARTS.filter((part) => only === undefined || only === part);
+  if (parts.length === 0) throw new Error(`--only is one of ${PARTS.join(', ')}.`);
   return {
     rounds: wholeNumber('--rounds', values.rounds, values.quick ? 2 : 5, ROUNDS_MAX),
     seconds: wholeNumber('--seconds', values.seconds, values.quick ? 2 : 5, SECONDS_MAX),
     warmupSeconds: 1,
-    creates: only !== 'reads',
-    reads: only !== 'creates',
+    parts: new Set(parts),
+    isFull: only === undefined && !values.quick,
     profile: values.profile,
   };
 }

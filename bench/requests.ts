@@ -1,7 +1,19 @@
 import { randomInt } from 'node:crypto';
 
-/** The bytes of the next request on a connection. May return the same buffer again, changed: one request is in flight. */
-export type NextRequest = () => Buffer;
+export interface Request {
+  readonly bytes: Buffer;
+  readonly expectedStatus: number;
+  /** What the answer counts for: one, unless one request does the work of several. */
+  readonly moves: number;
+  /** Given the beginning of the body of each answer with the expected status. What it throws stops the bench. */
+  readonly answered?: (body: string) => void;
+}
+
+/**
+ * What one connection asks, one request after the other; the next only when the last was answered, so the same request
+ * may come again with other bytes. Undefined: there is nothing left to ask.
+ */
+export type NextRequest = () => Request | undefined;
 
 export const PAYMENT_BODY = {
   amount: 1250,
@@ -13,41 +25,58 @@ export const PAYMENT_BODY = {
 
 export const PAYMENTS_PATH = '/_api/developer_api_payments';
 
-/**
- * Creates with a key each. The keys are as long as a UUID and, like the random UUIDs that clients send, arrive in no
- * order: ascending keys would spare the index of the idempotency table most of its work.
- */
+/** Creates with a key each. */
 export function createRequests(apiKey: string, connection: number): NextRequest {
-  const key = { prefix: `${digits(connection, 4)}-${digits(randomInt(1e8), 8)}` };
-  const body = JSON.stringify(PAYMENT_BODY);
-  const placeholder = `${digits(0, 11)}-${key.prefix}-${digits(0, 10)}`;
-  const request = Buffer.from(
-    `POST ${PAYMENTS_PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${apiKey}\r\n` +
-      `Idempotency-Key: ${placeholder}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
-  const randomAt = request.indexOf(placeholder);
-  const counterAt = randomAt + placeholder.length - 10;
-  let sent = 0;
+  const post = new KeyedPost(apiKey, connection, PAYMENTS_PATH, PAYMENT_BODY);
+  const request: Request = { bytes: post.bytes, expectedStatus: 201, moves: 1 };
   return () => {
-    sent += 1;
-    request.write(digits(Math.floor(Math.random() * 1e11), 11), randomAt, 'latin1');
-    request.write(digits(sent, 10), counterAt, 'latin1');
+    post.renewKey();
     return request;
   };
 }
 
 /** Reads that go round the given paths, each connection starting elsewhere. */
 export function readRequests(apiKey: string, paths: readonly string[], connection: number): NextRequest {
-  const requests = paths.map((path) =>
-    Buffer.from(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`),
-  );
+  const requests = paths.map((path) => readRequest(apiKey, path));
   let at = (connection * 7919) % requests.length;
   return () => {
     at = at + 1 === requests.length ? 0 : at + 1;
-    const request = requests[at];
-    if (request === undefined) throw new Error('No paths to read.');
-    return request;
+    return requests[at];
   };
+}
+
+export function readRequest(apiKey: string, path: string): Request {
+  const head = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`;
+  return { bytes: Buffer.from(head, 'latin1'), expectedStatus: 200, moves: 1 };
+}
+
+/**
+ * The bytes of a POST, sent again and again with a new Idempotency-Key. The keys are as long as a UUID and, like the
+ * random UUIDs that clients send, arrive in no order: ascending keys would spare the index of the idempotency table most
+ * of its work.
+ */
+export class KeyedPost {
+  readonly bytes: Buffer;
+  readonly #keyAt: number;
+  readonly #counterAt: number;
+  #sent = 0;
+
+  constructor(apiKey: string, connection: number, path: string, body: object) {
+    const text = JSON.stringify(body);
+    const placeholder = `${digits(0, 11)}-${digits(connection, 4)}-${digits(randomInt(1e8), 8)}-${digits(0, 10)}`;
+    this.bytes = Buffer.from(
+      `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${apiKey}\r\n` +
+        `Idempotency-Key: ${placeholder}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+    );
+    this.#keyAt = this.bytes.indexOf(placeholder);
+    this.#counterAt = this.#keyAt + placeholder.length - 10;
+  }
+
+  renewKey(): void {
+    this.#sent += 1;
+    this.bytes.write(digits(Math.floor(Math.random() * 1e11), 11), this.#keyAt, 'latin1');
+    this.bytes.write(digits(this.#sent, 10), this.#counterAt, 'latin1');
+  }
 }
 
 function digits(value: number, length: number): string {

@@ -9,21 +9,22 @@ const HEAD_BYTES_MAX = 64 * 1024;
 
 export interface Answer {
   readonly status: number;
-  /** Kept only for a status that was not expected. */
+  /** Its beginning, if it was wanted. */
   readonly body: string;
 }
 
 /** Between responses `bodyLeft` is 0 and `head` is empty; a head cut in two waits in `head`, a body is counted down. */
 export class ResponseReader {
-  readonly #expectedStatus: number;
+  readonly #isBodyWanted: (status: number) => boolean;
   readonly #answered: (answer: Answer) => void;
   #head: Buffer = Buffer.alloc(0);
   #bodyLeft = 0;
   #status = 0;
   #body = '';
+  #isBodyKept = false;
 
-  constructor(expectedStatus: number, answered: (answer: Answer) => void) {
-    this.#expectedStatus = expectedStatus;
+  constructor(isBodyWanted: (status: number) => boolean, answered: (answer: Answer) => void) {
+    this.#isBodyWanted = isBodyWanted;
     this.#answered = answered;
   }
 
@@ -43,10 +44,11 @@ export class ResponseReader {
         this.#status = digitsAt(data, at + 'HTTP/1.1 '.length);
         this.#bodyLeft = contentLength(data, at, end);
         this.#body = '';
+        this.#isBodyKept = this.#isBodyWanted(this.#status);
         at = end + HEAD_END.length;
       }
       const taken = Math.min(this.#bodyLeft, data.length - at);
-      if (this.#status !== this.#expectedStatus && this.#body.length < BODY_SHOWN_MAX) {
+      if (this.#isBodyKept && this.#body.length < BODY_SHOWN_MAX) {
         this.#body += data.toString('utf8', at, at + taken);
       }
       at += taken;

@@ -1,6 +1,6 @@
 import type { Change } from './command.ts';
 import type { Refusal } from './errors.ts';
-import { allowedActions, type Machine, refuseMove, refuseTransition, type Stateful } from './machine.ts';
+import { type Machine, openMoves, refuseMove, refuseTransition, type Stateful } from './machine.ts';
 
 /**
  * What `advance` asks of a record: its next step, a step by name, or the shortest way to a state. The parameters belong to
@@ -34,8 +34,6 @@ export interface Rules<Row extends Stateful, Params, At extends Position<Row>> {
   readonly brought?: (at: At) => readonly At[];
 }
 
-const stepsMax = 16;
-
 /** Decides an advance. Each move on the way has its own change, and so its own history, entries and event. */
 export function advance<Row extends Stateful, Params, At extends Position<Row>>(
   request: Advance<Params>,
@@ -56,8 +54,12 @@ export function advance<Row extends Stateful, Params, At extends Position<Row>>(
 }
 
 /**
- * Breadth first, so the first arrival is the shortest; among equals the order of the table decides. Only the step that
- * arrives takes the parameters.
+ * The shortest way to a state; among equals the order of the table decides. Only the step that arrives takes the
+ * parameters, and what it refuses is the answer when there is no other way.
+ *
+ * Every step that is tried makes its change, so few are: the table alone says how many moves at least lead from a state to
+ * the goal, and a search that may take so many, then one more, then two, tries only what still fits. Deciding
+ * `pending -> settled` took 315 µs when everything was tried.
  */
 function walk<Row extends Stateful, Params, At extends Position<Row>>(
   to: string,
@@ -65,30 +67,77 @@ function walk<Row extends Stateful, Params, At extends Position<Row>>(
   start: At,
   rules: Rules<Row, Params, At>,
 ): At | Refusal {
-  const { machine, defaults, apply } = rules;
+  const { machine } = rules;
   if (start.row.status === to) return refuseTransition(machine, start.row, 'is that already', { to });
+  const movesTo = fewestMovesTo(machine, to);
+  const fewest = movesTo.get(start.row.status);
+  let refusal: Refusal | undefined;
+  if (fewest !== undefined) {
+    for (const more of [0, 1, 2, machine.states.length]) {
+      const end = search(to, params, start, rules, movesTo, fewest + more);
+      if (end?.ok) return end;
+      refusal ??= end;
+    }
+  }
+  return refusal ?? refuseTransition(machine, start.row, `cannot come to be ${to}`, { to });
+}
+
+/** Breadth first within a number of moves. Undefined when no way leads there, a refusal when the last step has one. */
+function search<Row extends Stateful, Params, At extends Position<Row>>(
+  to: string,
+  params: Params,
+  start: At,
+  { machine, apply, defaults, brought }: Rules<Row, Params, At>,
+  movesTo: ReadonlyMap<string, number>,
+  movesMax: number,
+): At | Refusal | undefined {
   const visited = new Set([start.row.status, to]);
   let refusal: Refusal | undefined;
   let frontier: readonly At[] = [start];
-  for (let steps = 0; steps < stepsMax && frontier.length > 0; steps += 1) {
+  for (let left = movesMax - 1; left >= 0 && frontier.length > 0; left -= 1) {
+    const leads = (state: string) => !visited.has(state) && (movesTo.get(state) ?? Infinity) <= left;
     const reached: At[] = [];
     for (const at of frontier) {
-      const actions = allowedActions(machine, at.row);
-      const brought = rules.brought?.(at) ?? [];
-      for (const arrival of [...actions.map((action) => apply(at, { action, params })), ...brought]) {
-        if (!arrival.ok) refusal ??= arrival;
-        else if (arrival.row.status === to) return arrival;
+      const further: (At | Refusal)[] = [];
+      for (const { action, to: ends } of openMoves(machine, at.row)) {
+        if (ends.includes(to)) {
+          const arrival = apply(at, { action, params });
+          if (!arrival.ok) refusal ??= arrival;
+          else if (arrival.row.status === to) return arrival;
+        }
+        if (ends.some(leads)) further.push(apply(at, { action, params: defaults }));
       }
-      for (const passed of [
-        ...actions.map((action) => apply(at, { action, params: defaults })),
-        ...brought,
-      ]) {
-        if (!passed.ok || visited.has(passed.row.status)) continue;
-        visited.add(passed.row.status);
-        reached.push(passed);
+      for (const one of brought?.(at) ?? []) {
+        if (one.row.status === to) return one;
+        further.push(one);
+      }
+      for (const one of further) {
+        if (!one.ok || !leads(one.row.status)) continue;
+        visited.add(one.row.status);
+        reached.push(one);
       }
     }
     frontier = reached;
   }
-  return refusal ?? refuseTransition(machine, start.row, `cannot come to be ${to}`, { to });
+  return refusal;
+}
+
+const fewest = new WeakMap<object, Map<string, ReadonlyMap<string, number>>>();
+
+/** How many moves lead at least from each state to the goal, by the table alone: conditions can only make it more. */
+function fewestMovesTo<Row extends Stateful>(machine: Machine<Row>, to: string): ReadonlyMap<string, number> {
+  const known = fewest.get(machine) ?? new Map<string, ReadonlyMap<string, number>>();
+  fewest.set(machine, known);
+  const found = known.get(to);
+  if (found) return found;
+  const movesTo = new Map([[to, 0]]);
+  for (let moves = 1; moves <= machine.states.length; moves += 1) {
+    const before = new Set(movesTo.keys());
+    for (const { from, to: ends } of machine.moves) {
+      if (!ends.some((end) => before.has(end))) continue;
+      for (const state of from) if (!movesTo.has(state)) movesTo.set(state, moves);
+    }
+  }
+  known.set(to, movesTo);
+  return movesTo;
 }

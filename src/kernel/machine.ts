@@ -52,7 +52,11 @@ export function defineMachine<Row extends Stateful>(machine: Machine<Row>): Mach
 
 /** The actions open to a record as it stands, in the order of the table. */
 export function allowedActions<Row extends Stateful>(machine: Machine<Row>, row: Row): readonly string[] {
-  return [...new Set(machine.moves.filter((move) => isOpen(move, row)).map(({ action }) => action))];
+  return [...new Set(openMoves(machine, row).map(({ action }) => action))];
+}
+
+export function openMoves<Row extends Stateful>(machine: Machine<Row>, row: Row): readonly Move<Row>[] {
+  return machine.moves.filter((move) => isOpen(move, row));
 }
 
 /** The guard before `decide`: undefined when the move may start here. */
