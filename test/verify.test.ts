@@ -107,8 +107,7 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
     [
       'a record that was put back by a version',
       ['records_equal_history'],
-      () =>
-        `update payments set version = version - 1 where id = '${paymentId}'`,
+      () => `update payments set version = version - 1 where id = '${paymentId}'`,
       () => `update payments set version = version + 1 where id = '${paymentId}'`,
     ],
     [

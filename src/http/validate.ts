@@ -29,8 +29,9 @@ ajv.addFormat('date-time', (text) => {
 export type Check = (value: unknown) => Refusal | undefined;
 
 export function compileBody(schema: TSchema): Check {
-  const branches = (schema as { anyOf?: readonly Branch[] }).anyOf;
-  if (branches) return compileChoice(branches);
+  const { anyOf: branches, properties } = schema as { anyOf?: readonly Branch[]; properties?: unknown };
+  // An object with properties of its own has `anyOf` for a rule among them, not for forms to choose from.
+  if (branches && properties === undefined) return compileChoice(branches);
   const validate = ajv.compile(schema);
   return (body) => (validate(body) ? undefined : refusalFor(validate, pointerOf));
 }

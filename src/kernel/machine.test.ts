@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { change } from './command.ts';
-import { allowedActions, arrivalEvent, defineMachine, refuseMove } from './machine.ts';
+import {
+  allowedActions,
+  arrivalEvent,
+  defineMachine,
+  eventTypes,
+  finalStates,
+  refuseMove,
+} from './machine.ts';
 
 interface Door {
   readonly orgId: string;
@@ -56,5 +63,51 @@ describe('a machine', () => {
   it('takes the event of a change from the table and insists that versions count up', () => {
     expect(change(door, 'build', null, at('open'))).toMatchObject({ event: 'customer.built', from: null });
     expect(() => change(door, 'shut', at('open'), at('shut'))).toThrow('version');
+  });
+});
+
+/** A gate that opens only when it is oiled, stays as it is when painted, and is carried away by somebody else. */
+const gate = defineMachine<Door & { readonly isOiled?: boolean }>({
+  resource: 'customer',
+  states: ['shut', 'open', 'carried'],
+  moves: [
+    { action: 'build', from: [], to: ['shut'] },
+    {
+      action: 'open',
+      from: ['shut'],
+      to: ['open'],
+      when: { words: 'it is oiled', holds: ({ isOiled }) => isOiled === true },
+    },
+    { action: 'paint', from: ['shut', 'open'], to: ['shut', 'open'], event: 'painted' },
+    { action: 'polish', from: ['carried'], to: ['carried'], event: 'polished', stays: true },
+    { action: 'carry', from: ['shut', 'open'], to: ['carried'], by: 'refund' },
+  ],
+});
+
+describe('a move', () => {
+  it('with a condition is open only when it holds, and a refusal says so', () => {
+    expect(allowedActions(gate, { ...at('shut'), isOiled: true })).toEqual(['open', 'paint']);
+    expect(allowedActions(gate, at('shut'))).toEqual(['paint']);
+    expect(refuseMove(gate, 'open', at('shut'))?.message).toContain('cannot open (only when it is oiled)');
+    expect(refuseMove(gate, 'open', at('open'))?.message).not.toContain('oiled');
+    expect(() => arrivalEvent(gate, 'open', at('shut'), at('open'))).toThrow('must not lead');
+  });
+
+  it("that another record brings is in nobody's hands, but may be made", () => {
+    expect(allowedActions(gate, at('open'))).toEqual(['paint']);
+    expect(refuseMove(gate, 'carry', at('open'))).toMatchObject({ code: 'invalid_state_transition' });
+    expect(change(gate, 'carry', at('open'), at('carried', 2)).event).toBe('customer.carried');
+  });
+
+  it('tells its event by the state of arrival, unless it names one', () => {
+    expect(arrivalEvent(gate, 'build', null, at('shut'))).toBe('shut');
+    expect(arrivalEvent(gate, 'paint', at('open'), at('open', 2))).toBe('painted');
+    expect(eventTypes(gate)).toEqual([
+      ...['customer.shut', 'customer.open', 'customer.painted', 'customer.polished', 'customer.carried'],
+    ]);
+  });
+
+  it('that stays does not keep a state from being final', () => {
+    expect(finalStates(gate)).toEqual(['carried']);
   });
 });

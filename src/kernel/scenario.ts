@@ -88,10 +88,6 @@ export function resolveScenario(
   cardNumber: string | null,
   amount: bigint,
 ): string | readonly string[] {
-  return (
-    named ??
-    (cardNumber === null ? undefined : testCards[cardNumber]) ??
-    magicAmounts.get(amount) ??
-    'approve'
-  );
+  const isTestCard = cardNumber !== null && Object.hasOwn(testCards, cardNumber);
+  return named ?? (isTestCard ? testCards[cardNumber] : undefined) ?? magicAmounts.get(amount) ?? 'approve';
 }

@@ -79,6 +79,39 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
       }
     });
 
+    test('for each move of a payment, a refund and a dispute, however many steps it takes', async () => {
+      const payment = await post(payments, { ...small, scenario: 'refund_pending' });
+      const { id } = payment.body;
+      const settled = await post(`${payments}/${id}/advance`, { to: 'settled' });
+      const refund = await post(`${payments}/${id}/refund`, { amount: 50 });
+      const ended = await post(`developer_api_refunds/${refund.body.id}/advance`, { action: 'succeed' });
+      const disputed = await post(`${payments}/${id}/advance`, { action: 'dispute' });
+      const disputeId = String(disputed.body.disputeId);
+      const won = await post(`developer_api_disputes/${disputeId}/advance`, { to: 'won' });
+      const writes: [Answer, string, string, string][] = [
+        [settled, 'payments.advance', 'payment', id],
+        [refund, 'payments.refund', 'refund', refund.body.id],
+        [ended, 'refunds.advance', 'refund', refund.body.id],
+        [disputed, 'payments.advance', 'payment', id],
+        [won, 'disputes.advance', 'dispute', disputeId],
+      ];
+      for (const [answer, action, resource, resourceId] of writes) {
+        expect(answer.status, answer.text).toBeLessThan(300);
+        const row = expected(answer, action, { outcome: 'accepted', resource, resourceId });
+        expect(await audited(answer)).toEqual([row]);
+      }
+      const refused: [Answer, string][] = [
+        [await post(`${payments}/${id}/advance`, { action: 'capture' }), 'payments.advance'],
+        [await post(`${payments}/${id}/refund`, { amount: 9_999 }), 'payments.refund'],
+        [await post(`developer_api_refunds/${refund.body.id}/advance`), 'refunds.advance'],
+        [await post(`developer_api_disputes/${disputeId}/advance`, { action: 'appeal' }), 'disputes.advance'],
+      ];
+      for (const [answer, action] of refused) {
+        expect(answer.status).toBeGreaterThanOrEqual(400);
+        expect(await audited(answer)).toEqual([expected(answer, action, {})]);
+      }
+    });
+
     test('for each refused write, whatever the reason', async () => {
       const archivedId = await newCustomer();
       await post(`${customers}/${archivedId}/archive`);

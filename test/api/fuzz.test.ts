@@ -15,6 +15,7 @@ import { fits, invalid, type JsonSchema, type Likely, schemaOf, valid } from './
 /** Requests of one run go out together, so that they share batches: it is both faster and the harder case. */
 const requestsInRun = 10;
 const runs = { pglite: 25, postgres: 8 } as const;
+const payments = 'developer_api_payments';
 const unknownId = 'cus_01m7epxwjmf7za77rhky2f93cc';
 /** What a right body may be answered with when it is not done. */
 const documented = [404, 409, 422];
@@ -33,15 +34,23 @@ const querySchema = (route: Route): JsonSchema => {
 describe.each(databaseKinds)('any request on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
+  /** Where much is made. What is compared before and after stays small. */
+  let busy: Tenant;
   let customerId: string;
   let paymentId: string;
+  let refundId: string;
+  let disputeId: string;
   let tables: readonly string[];
 
   beforeAll(async () => {
     server = await openServer(kind);
     acme = await tenant(server);
+    busy = await tenant(server);
     customerId = (await acme.client.post('developer_api_customers', { name: 'Ada' })).body.id;
-    paymentId = (await acme.client.post('developer_api_payments', { amount: 1, currency: 'EUR' })).body.id;
+    paymentId = await newPayment(acme, 'refund_pending', 'captured');
+    refundId = (await acme.client.post(`${payments}/${paymentId}/refund`, { amount: 1 })).body.id;
+    const disputed = await acme.client.post(`${payments}/${paymentId}/advance`, { to: 'disputed' });
+    disputeId = String(disputed.body.disputeId);
     const named = await server.database.query<{ name: string }>(
       {
         name: '',
@@ -59,7 +68,35 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
   const likely = (): Likely => ({
     currency: ['EUR', 'jpy'],
     customerId: [customerId, customerId, unknownId],
+    paymentId: [paymentId],
+    amount: [1, 400, 1_000],
   });
+
+  async function newPayment({ client }: Tenant, scenario: string, to: string): Promise<string> {
+    const body = { amount: 1_000, currency: 'EUR', scenario };
+    const { id } = (await client.post(payments, body)).body;
+    if (to !== 'pending') {
+      const reached = await client.post(`${payments}/${id}/advance`, { to });
+      expect(reached.status, reached.text).toBe(200);
+    }
+    return id;
+  }
+
+  /** A record in a state of its own for each request, so that not all meet one that has ended. */
+  async function newRecord({ path }: Route, state: string): Promise<string> {
+    if (!path.includes('{')) return '';
+    if (path.startsWith('developer_api_customers')) {
+      return (await busy.client.post('developer_api_customers', { name: 'Ada' })).body.id;
+    }
+    if (path.startsWith('developer_api_payments')) return newPayment(busy, 'approve', state);
+    const id = await newPayment(busy, 'refund_pending', 'captured');
+    const isRefund = path.startsWith('developer_api_refunds');
+    const made = await busy.client.post(
+      `${payments}/${id}/${isRefund ? 'refund' : 'advance'}`,
+      isRefund ? {} : { to: 'disputed' },
+    );
+    return isRefund ? made.body.id : String(made.body.disputeId);
+  }
 
   /** Sizes and digests of all business rows of the organization. */
   const snapshot = () =>
@@ -94,7 +131,11 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
       { numRuns: runs[kind], interruptAfterTimeLimit: 20_000 },
     );
 
-  const fresh = (route: Route) => (route.path.includes('payments') ? paymentId : customerId);
+  const fresh = ({ path }: Route) => {
+    if (path.startsWith('developer_api_refunds')) return refundId;
+    if (path.startsWith('developer_api_disputes')) return disputeId;
+    return path.startsWith(payments) ? paymentId : customerId;
+  };
   const pathOf = (route: Route, id: string) => route.path.replace(/\{\w+\}/, id);
 
   describe.each(named(writes))('%s:', (_name, route) => {
@@ -103,9 +144,17 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
 
     test('a right body is done, or refused by a documented rule, and the answer is as documented', async () => {
       await check(
-        fc.record({ body: valid(schema, likely()), isKnown: fc.boolean() }),
-        async ({ body, isKnown }) => {
-          const answer = await acme.client.post(pathOf(route, isKnown ? fresh(route) : unknownId), body);
+        fc.record({
+          body: valid(schema, likely()),
+          isKnown: fc.boolean(),
+          isExpanded: fc.boolean(),
+          state: fc.constantFrom('pending', 'authorized', 'captured', 'settled', 'failed', 'disputed'),
+        }),
+        async ({ body, isKnown, isExpanded, state }) => {
+          const id = isKnown ? await newRecord(route, state) : unknownId;
+          const query = isExpanded && route.expandsEntries ? 'expand=ledgerEntries' : '';
+          const answer = await busy.client.post(pathOf(route, id), body, { query });
+          if (answer.status < 300 && query !== '') expect(answer.body).toHaveProperty('ledgerEntries');
           if (answer.status < 300) expect(fits(response, answer.body), shown(answer.text)).toBe(true);
           else expect(documented, shown(answer.text)).toContain(answer.status);
         },
@@ -142,6 +191,23 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
       );
     });
 
+    test('a query is 400 unless it is the one that the route takes, and nothing changes', async () => {
+      const queries = fc.constantFrom(
+        'expand=',
+        'expand=all',
+        'expand=ledgerEntries&expand=ledgerEntries',
+        'x=1',
+      );
+      await check(
+        fc.record({ query: queries, body: valid(schema, likely()) }),
+        async ({ query, body }) => {
+          const answer = await acme.client.post(pathOf(route, fresh(route)), body, { query });
+          expect(answer.status, query).toBe(400);
+        },
+        { isStill: true },
+      );
+    });
+
     test('any JSON and any bytes are answered, and never as our fault', async () => {
       const bodies = fc.oneof(
         fc.json(),
@@ -168,7 +234,11 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     test('a right query is answered as documented', async () => {
       await check(valid(schema, likely()), async (query) => {
         const answer = await acme.client.get(pathOf(route, fresh(route)), written(query));
-        if (answer.code !== 'invalid_cursor') expect(answer.status, shown(answer.text)).toBe(200);
+        // The balances of a payment need the payment; everywhere else its id is a filter.
+        const named = (query as { paymentId?: string }).paymentId ?? paymentId;
+        const isMissing = route.operationId === 'getBalances' && named !== paymentId;
+        if (isMissing) expect(answer.status, shown(answer.text)).toBe(404);
+        else if (answer.code !== 'invalid_cursor') expect(answer.status, shown(answer.text)).toBe(200);
         if (answer.status === 200) expect(fits(response, answer.body), shown(answer.text)).toBe(true);
       });
     });

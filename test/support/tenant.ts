@@ -13,6 +13,9 @@ export interface KeySettings {
   readonly revoked?: boolean;
   /** Another application of the same organization; `web` unless told. */
   readonly application?: string;
+  /** What the application has agreed with its provider; the defaults unless told. */
+  readonly fee?: { readonly basisPoints: number; readonly fixedAmount: number };
+  readonly provider?: string;
   /** Declares an existing key anew, for example to revoke it. */
   readonly key?: string;
 }
@@ -49,7 +52,21 @@ async function declareKey(server: Server, organization: string, settings: KeySet
     },
   ];
   await applySeed(
-    { organizations: [{ name: organization, applications: [{ name: application, apiKeys }] }] },
+    {
+      organizations: [
+        {
+          name: organization,
+          applications: [
+            {
+              name: application,
+              apiKeys,
+              ...(rest.fee === undefined ? {} : { fee: { ...rest.fee } }),
+              ...(rest.provider === undefined ? {} : { provider: rest.provider }),
+            },
+          ],
+        },
+      ],
+    },
     server.engine,
     server.reader,
     Date.now,

@@ -15,13 +15,16 @@ import {
   movePayment,
   refuseCurrency,
   returnable,
+  withDispute,
 } from '../payment-moves/machine.ts';
 import { currentScenario, type PaymentRow, paymentMachine } from '../payments/machine.ts';
 import { type Ending, endingOf, makeRefund } from '../refunds/machine.ts';
 
 /** What the moves of a payment take. Each takes its own; the route has refused what is not for it. */
 export interface MoveParams {
+  /** Null takes all that is left, or half of it where only a part leads to the state that is asked for. */
   readonly amount: bigint | null;
+  readonly isPart: boolean;
   readonly currency: string | null;
   /** A capture after which nothing more is captured: what is left of the hold is released. */
   readonly isFinal: boolean;
@@ -32,6 +35,7 @@ export interface MoveParams {
 
 export const noParams: MoveParams = {
   amount: null,
+  isPart: false,
   currency: null,
   isFinal: false,
   failureCode: null,
@@ -73,7 +77,7 @@ export const advancePayment: CommandKind<AdvancePayment> = {
           : apply(at, played(at.row, step), endingOf(at.row), context),
       brought: (at) => loseDispute(at, context),
     });
-    return end.ok ? accepted(end.changes, 'payment', end.row) : end;
+    return end.ok ? accepted(end.changes, 'payment', end.row) : withDispute(end, row);
   },
 };
 
@@ -208,7 +212,8 @@ function apply(
       );
     }
     case 'refund': {
-      const made = makeRefund(row, params, refundEnding, context);
+      const part = params.amount ?? (params.isPart ? halfOf(returnable(row)) : null);
+      const made = makeRefund(row, { ...params, amount: part }, refundEnding, context);
       return made.ok ? { ...at, row: made.payment, changes: [...at.changes, ...made.changes] } : made;
     }
     case 'dispute': {
@@ -219,6 +224,11 @@ function apply(
     default:
       throw new Error(`${action} is no move of a payment`);
   }
+}
+
+/** Rounded down; of a single unit there is no half. */
+function halfOf(amount: bigint): bigint {
+  return amount > 1n ? amount / 2n : amount;
 }
 
 /** What may be captured at once: all of it before anything was authorized, later what is left. */
@@ -248,7 +258,7 @@ function capture(
   if (refusal) return refusal;
   // From here it must succeed.
   const most = capturable(row);
-  const amount = params.amount ?? most;
+  const amount = params.amount ?? (params.isPart ? halfOf(most) : most);
   const book = bookOf(row);
   const isHeld = row.amountHeld > 0n;
   const fee = feeOf(amount, row);

@@ -32,6 +32,16 @@ export function refuseCurrency(row: PaymentRow, currency: string | null): Refusa
   });
 }
 
+/** Nothing moves a disputed payment but its dispute: the refusal says where to go. */
+export function withDispute(refusal: Refusal, { status, disputeId }: PaymentRow): Refusal {
+  if (status !== 'disputed' || refusal.code !== 'invalid_state_transition') return refusal;
+  return {
+    ...refusal,
+    message: `${refusal.message} Its dispute decides: advance ${disputeId}.`,
+    details: { ...refusal.details, disputeId },
+  };
+}
+
 /** What a refund or a dispute takes of a payment: all that is left, or the amount asked for. */
 export function amountToReturn(
   row: PaymentRow,

@@ -250,7 +250,8 @@ function advanceInput(body: Static<typeof AdvanceBody>): Advance<MoveParams> {
     ...('reason' in body && body.reason !== undefined ? { reason: body.reason } : {}),
     ...('metadata' in body && body.metadata !== undefined ? { metadata: body.metadata } : {}),
   };
-  return 'action' in body ? { by: 'action', action: body.action, params } : { by: 'to', to: body.to, params };
+  if ('action' in body) return { by: 'action', action: body.action, params };
+  return { by: 'to', to: body.to, params: { ...params, isPart: body.to.startsWith('partially_') } };
 }
 
 const words = { tag: 'Payments', response: PaymentSchema, responseName: 'Payment' } as const;

@@ -11,7 +11,7 @@ import { formatId } from '../../kernel/ids.ts';
 import { defineMachine, refuseMove } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
 import { refundMade, refundReturned, refundSucceeded } from '../../ledger/payment.ts';
-import { amountToReturn, bookOf, movePayment, restingStatus } from '../payment-moves/machine.ts';
+import { amountToReturn, bookOf, movePayment, restingStatus, withDispute } from '../payment-moves/machine.ts';
 import { currentScenario, type PaymentRow, paymentMachine } from '../payments/machine.ts';
 
 export const refundStates = ['pending', 'succeeded', 'failed', 'canceled'] as const;
@@ -167,7 +167,7 @@ export const refundPayment: CommandKind<RefundPayment> = {
     const payment = rows.get<PaymentRow>('payment', paymentId);
     if (!payment) return refuse('resource_not_found');
     const refusal = refuseMove(paymentMachine, 'refund', payment);
-    if (refusal) return refusal;
+    if (refusal) return withDispute(refusal, payment);
     const made = makeRefund(payment, fields, endingOf(payment), context);
     return made.ok ? accepted(made.changes, 'refund', made.row) : made;
   },

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Server } from '../../src/server.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { type Tenant, tenant } from '../support/tenant.ts';
+import { done, type Lifecycle, lifecycle, unknownIds, walked } from './lifecycle.ts';
+import { payments } from './trails.ts';
+
+describe.each(databaseKinds)('the history on %s', (kind) => {
+  let server: Server;
+  let acme: Tenant;
+  let other: Tenant;
+  let life: Lifecycle;
+
+  beforeAll(async () => {
+    server = await openServer(kind);
+    acme = await tenant(server);
+    other = await tenant(server);
+    life = lifecycle(acme.client);
+  });
+  afterAll(() => server?.close());
+
+  describe('200', () => {
+    test('tells of each move who, when, from where to where, its event and its entries', async () => {
+      const created = await life.create();
+      const authorized = await life.advance(created.id, { action: 'authorize' }, 'expand=ledgerEntries');
+      const { body } = await life.list(created.id, 'history');
+      const actor = { kind: 'api_key', id: acme.keyId };
+      expect(body.data).toEqual([
+        {
+          object: 'state_change',
+          sandbox: true,
+          requestId: authorized.body.requestId,
+          status: 'authorized',
+          id: `${created.id}.2`,
+          version: 2,
+          action: 'authorize',
+          from: 'pending',
+          to: 'authorized',
+          actor,
+          event: { id: expect.stringMatching(/^evt_[0-9a-z]{26}$/), type: 'payment.authorized' },
+          ledgerEntries: authorized.body.ledgerEntries,
+          at: authorized.body.updatedAt,
+        },
+        {
+          object: 'state_change',
+          sandbox: true,
+          requestId: created.requestId,
+          status: 'pending',
+          id: `${created.id}.1`,
+          version: 1,
+          action: 'create',
+          from: null,
+          to: 'pending',
+          actor,
+          event: { id: expect.stringMatching(/^evt_/), type: 'payment.created' },
+          ledgerEntries: [],
+          at: created.createdAt,
+        },
+      ]);
+    });
+
+    test('names the key that made each move', async () => {
+      const { id } = await life.create();
+      const second = await acme.addKey();
+      done(await lifecycle(second.client).advance(id, { action: 'cancel' }));
+      const actors = (await life.list(id, 'history')).body.data.map(({ actor }) => actor);
+      expect(actors).toEqual([
+        { kind: 'api_key', id: second.keyId },
+        { kind: 'api_key', id: acme.keyId },
+      ]);
+    });
+
+    test('has every move of a way, and those that refunds and disputes bring', async () => {
+      const { id } = await life.create({ scenario: 'refund_pending' });
+      await life.advance(id, { to: 'settled' });
+      const refund = done(await life.refund(id, { amount: 1_000 }));
+      await life.advanceRefund(refund.id, { action: 'succeed' });
+      const { disputeId } = done(await life.advance(id, { action: 'dispute' }));
+      await life.advanceDispute(String(disputeId), { to: 'won' });
+      const { data } = (await life.list(id, 'history')).body;
+      expect(data.map(({ action, from, to }) => [action, from, to]).reverse()).toEqual([
+        ['create', null, 'pending'],
+        ['capture', 'pending', 'captured'],
+        ['settle', 'captured', 'settled'],
+        ['refund_pending', 'settled', 'settled'],
+        ['refund_succeeded', 'settled', 'partially_refunded'],
+        ['dispute', 'partially_refunded', 'disputed'],
+        ['dispute_won', 'disputed', 'partially_refunded'],
+      ]);
+      expect(data.map(({ event }) => (event as { type: string }).type).reverse()).toEqual([
+        'payment.created',
+        'payment.captured',
+        'payment.settled',
+        'payment.updated',
+        'payment.partially_refunded',
+        'payment.disputed',
+        'payment.partially_refunded',
+      ]);
+    });
+
+    test.each([1, 2, 7, 100])('a walk in pages of %d visits each move once, newest first', async (limit) => {
+      const { id } = await life.paid(['authorize', ...Array(5).fill({ action: 'capture', amount: 1_000 })]);
+      const versions = await walked((page) => life.list(id, 'history', page), limit);
+      expect(versions.map(({ version }) => version)).toEqual([7, 6, 5, 4, 3, 2, 1]);
+      expect(versions.map(({ ledgerEntries }) => (ledgerEntries as unknown[]).length)).toEqual([
+        1, 1, 1, 1, 1, 1, 0,
+      ]);
+    });
+
+    test('says nothing of what was refused', async () => {
+      const { id } = await life.create();
+      await life.advance(id, { action: 'settle' });
+      await life.advance(id, { action: 'capture', amount: 10_001 });
+      expect((await life.list(id, 'history')).body.data).toHaveLength(1);
+    });
+  });
+
+  describe('400, 401, 403 and 404', () => {
+    test.each(['limit=0', 'limit=101', 'status=pending', 'createdAfter=2026-01-01T00:00:00Z', 'x=1'])(
+      'the query %s is refused',
+      async (query) => {
+        const { id } = await life.create();
+        expect((await life.list(id, 'history', query)).code).toBe('invalid_request');
+      },
+    );
+
+    test('a cursor that is garbage, changed or of another list is refused', async () => {
+      const { id } = await life.paid(['authorize', 'capture']);
+      const own = (await life.list(id, 'history', 'limit=1')).body.nextCursor;
+      const foreign = (await acme.client.get(payments, 'limit=1')).body.nextCursor ?? 'x';
+      const encoded = ['v0', 'v01', 'v-1', 'v1.5', 'v9999999999', 'v'].map((text) =>
+        Buffer.from(text).toString('base64url'),
+      );
+      for (const cursor of ['garbage', foreign, `${own}A`, ...encoded]) {
+        expect((await life.list(id, 'history', `cursor=${cursor}`)).code, cursor).toBe('invalid_cursor');
+      }
+    });
+
+    test('needs a key with payments:read', async () => {
+      const { id } = await life.create();
+      const path = `${payments}/${id}/history`;
+      expect((await new ApiClient(server.app, null).get(path)).code).toBe('api_key_missing');
+      const writer = await acme.addKey({ scopes: ['payments:write'] });
+      expect((await writer.client.get(path)).code).toBe('scope_missing');
+    });
+
+    test('of a payment that is unknown or foreign is not found', async () => {
+      const { id } = await lifecycle(other.client).create();
+      for (const some of [id, unknownIds.payment, unknownIds.refund, 'x']) {
+        expect((await life.list(some, 'history')).code).toBe('resource_not_found');
+      }
+    });
+  });
+});

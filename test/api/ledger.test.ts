@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { accounts } from '../../src/ledger/accounts.ts';
+import type { Server } from '../../src/server.ts';
+import { ApiClient, type Body } from '../support/api-client.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { type Tenant, tenant } from '../support/tenant.ts';
+import { done, type Lifecycle, lifecycle, unknownIds, walked } from './lifecycle.ts';
+import { payments } from './trails.ts';
+
+const ledger = 'developer_api_ledger_entries';
+const balances = 'developer_api_balances';
+
+interface Balances {
+  readonly accounts: readonly { account: string; currency: string; balance: number | string }[];
+  readonly trialBalance: readonly { currency: string; amount: number | string }[];
+}
+
+describe.each(databaseKinds)('the ledger on %s', (kind) => {
+  let server: Server;
+  let acme: Tenant;
+  let other: Tenant;
+  let life: Lifecycle;
+
+  beforeAll(async () => {
+    server = await openServer(kind);
+    acme = await tenant(server);
+    other = await tenant(server);
+    life = lifecycle(acme.client);
+  });
+  afterAll(() => server?.close());
+
+  const balancesOf = async (client: ApiClient, query = '') =>
+    done(await client.get(balances, query)) as Body & Balances;
+
+  describe('entries', () => {
+    test('show what happened, of which payment, when, and postings that sum to zero', async () => {
+      const payment = await life.paid(['authorize']);
+      const { body } = await life.list(payment.id, 'ledger_entries');
+      expect(body.data).toEqual([
+        {
+          object: 'ledger_entry',
+          sandbox: true,
+          status: 'posted',
+          id: expect.stringMatching(/^lge_[0-9a-z]{26}$/),
+          reason: 'authorize',
+          paymentId: payment.id,
+          postings: [
+            { account: 'provider_holds', currency: 'EUR', amount: 10_000 },
+            { account: 'hold_obligations', currency: 'EUR', amount: -10_000 },
+          ],
+          createdAt: payment.authorizedAt,
+        },
+      ]);
+    });
+
+    test('are listed newest first, of a payment and of the organization, in pages and by reason', async () => {
+      const shop = await tenant(server);
+      const own = lifecycle(shop.client);
+      const one = await own.paid(['authorize', 'capture', 'settle', 'refund']);
+      const two = await own.paid(['authorize', 'cancel']);
+      const ofOne = await walked((page) => own.list(one.id, 'ledger_entries', page), 2);
+      expect(ofOne.map(({ reason }) => reason)).toEqual([
+        'refund_succeeded',
+        'refund',
+        'settle',
+        'capture',
+        'authorize',
+      ]);
+      const all = await walked((page) => shop.client.get(ledger, page), 3);
+      expect(all.map(({ id }) => id)).toEqual(
+        all
+          .map(({ id }) => id)
+          .toSorted()
+          .reverse(),
+      );
+      expect(all.map(({ reason }) => reason)).toEqual([
+        'release',
+        'authorize',
+        ...ofOne.map(({ reason }) => reason),
+      ]);
+      const authorized = (await shop.client.get(ledger, 'reason=authorize')).body.data;
+      expect(authorized.map(({ paymentId }) => paymentId)).toEqual([two.id, one.id]);
+      const both = await shop.client.get(ledger, `paymentId=${one.id}&reason=authorize`);
+      expect(both.body.data).toHaveLength(1);
+      expect((await shop.client.get(ledger, `createdAfter=${two.updatedAt}`)).body.data).toEqual([]);
+      expect((await acme.client.get(ledger, `paymentId=${one.id}`)).body.data).toEqual([]);
+    });
+
+    test('a payment that holds no money has none', async () => {
+      const { id } = await life.paid(['fail', 'retry', 'cancel']);
+      expect((await life.list(id, 'ledger_entries')).body.data).toEqual([]);
+    });
+
+    test.each([
+      "update ledger_entries set reason = 'other'",
+      'delete from ledger_entries',
+      'truncate ledger_entries',
+      'truncate ledger_entries cascade',
+    ])('the database refuses "%s"', async (sql) => {
+      const { id } = await life.paid(['authorize']);
+      await expect(server.database.script(sql)).rejects.toThrow('ledger_entries is append-only');
+      expect((await life.list(id, 'ledger_entries')).body.data).toHaveLength(1);
+    });
+  });
+
+  describe('balances', () => {
+    test('name every account of every currency that was used, and the trial balance is zero', async () => {
+      const shop = await tenant(server);
+      const own = lifecycle(shop.client);
+      expect(await balancesOf(shop.client)).toMatchObject({
+        object: 'balances',
+        status: 'ok',
+        accounts: [],
+        trialBalance: [],
+      });
+      await own.paid(['capture']);
+      await own.paid(['authorize'], { amount: 500, currency: 'JPY' });
+      const shown = await balancesOf(shop.client);
+      expect(shown.accounts.map(({ account, currency }) => `${currency} ${account}`)).toEqual(
+        ['EUR', 'JPY'].flatMap((currency) =>
+          Object.keys(accounts).map((account) => `${currency} ${account}`),
+        ),
+      );
+      expect(shown.trialBalance).toEqual([
+        { currency: 'EUR', amount: 0 },
+        { currency: 'JPY', amount: 0 },
+      ]);
+      const held = shown.accounts.filter(({ balance }) => balance !== 0);
+      expect(held).toEqual([
+        { account: 'provider_receivable', currency: 'EUR', balance: 10_000 },
+        { account: 'merchant_pending', currency: 'EUR', balance: -9_680 },
+        { account: 'fees', currency: 'EUR', balance: -320 },
+        { account: 'provider_holds', currency: 'JPY', balance: 500 },
+        { account: 'hold_obligations', currency: 'JPY', balance: -500 },
+      ]);
+    });
+
+    test('equal the sum of the postings, after lives of every kind at once', async () => {
+      const shop = await tenant(server);
+      const own = lifecycle(shop.client);
+      const ways = ['authorized', 'captured', 'settled', 'refunded', 'disputed', 'charged_back', 'canceled'];
+      await Promise.all(
+        [...ways, ...ways, ...ways].map((to, i) => own.paid([{ to }], { amount: 1_000 + i })),
+      );
+      const entries = (await shop.client.get(ledger, 'limit=100')).body.data as unknown as {
+        postings: { account: string; amount: number }[];
+      }[];
+      const sums = new Map(Object.keys(accounts).map((account) => [account, 0]));
+      for (const { account, amount } of entries.flatMap(({ postings }) => postings)) {
+        sums.set(account, (sums.get(account) ?? 0) + amount);
+      }
+      const shown = await balancesOf(shop.client);
+      expect(new Map(shown.accounts.map(({ account, balance }) => [account, balance]))).toEqual(sums);
+      expect(shown.trialBalance).toEqual([{ currency: 'EUR', amount: 0 }]);
+    });
+
+    test('of one payment are its own share of each account', async () => {
+      const { id } = await life.paid(['capture']);
+      await life.paid(['capture']);
+      const shown = await balancesOf(acme.client, `paymentId=${id}`);
+      expect(shown.accounts).toHaveLength(Object.keys(accounts).length);
+      expect(await life.balances(id)).toEqual({
+        provider_receivable: 10_000,
+        merchant_pending: -9_680,
+        fees: -320,
+      });
+    });
+
+    test('beyond what JSON numbers hold are written exactly, as text', async () => {
+      const shop = await tenant(server, { fee: { basisPoints: 0, fixedAmount: 0 } });
+      await lifecycle(shop.client).paid(['capture'], { amount: 999_999_999_999 });
+      const huge = 9_007_199_254_740_993n;
+      await server.database.query(
+        {
+          name: '',
+          text: 'update ledger_balances set balance = sign(balance)::bigint * $2 where org_id = $1',
+        },
+        [shop.orgId, huge],
+      );
+      const shown = await balancesOf(shop.client);
+      const held = shown.accounts.filter(({ balance }) => balance !== 0);
+      expect(held.map(({ balance }) => balance)).toEqual([`${huge}`, `-${huge}`]);
+    });
+  });
+
+  describe('the fee', () => {
+    test.each<[amount: number, fee: number, why: string]>([
+      [10_000, 320, '2.9 % and 30'],
+      [1, 1, 'never more than the amount'],
+      [30, 30, 'never more than the amount'],
+      [31, 31, '0.899 is 1, and 30'],
+      [32, 31, '0.928 is 1, and 30'],
+      [500, 44, '14.5 goes to the even 14'],
+      [1_500, 74, '43.5 goes to the even 44'],
+      [2_500, 102, '72.5 goes to the even 72'],
+      [999_999_999_999, 29_000_000_030, 'the largest amount'],
+    ])('of %d is %d: %s', async (amount, fee) => {
+      const payment = await life.paid(['capture'], { amount });
+      expect(payment.feeAmount).toBe(fee);
+      const shown = await life.balances(payment.id);
+      expect([shown.fees, shown.merchant_pending ?? 0]).toEqual([-fee, fee - amount]);
+    });
+
+    test('is what the application has agreed, and a payment keeps the terms it was made under', async () => {
+      const fee = { basisPoints: 100, fixedAmount: 5 };
+      const shop = await tenant(server, { fee });
+      const own = lifecycle(shop.client);
+      const early = await own.create();
+      const cheap = await shop.addKey({ fee: { basisPoints: 0, fixedAmount: 0 } });
+      const late = await lifecycle(cheap.client).create();
+      expect((await own.advance(early.id, { action: 'capture' })).body.feeAmount).toBe(105);
+      expect((await own.advance(late.id, { action: 'capture' })).body.feeAmount).toBe(0);
+      expect(await own.balances(late.id)).toEqual({
+        provider_receivable: 10_000,
+        merchant_pending: -10_000,
+      });
+    });
+
+    test('of 100 % takes all, and the payment can still be settled and refunded', async () => {
+      const shop = await tenant(server, { fee: { basisPoints: 10_000, fixedAmount: 999 } });
+      const own = lifecycle(shop.client);
+      const { id, feeAmount } = await own.paid(['capture', 'settle']);
+      expect(feeAmount).toBe(10_000);
+      expect(await own.balances(id)).toEqual({ bank: 10_000, fees: -10_000 });
+      done(await own.refund(id));
+      expect(await own.balances(id)).toEqual({ merchant_available: 10_000, fees: -10_000 });
+    });
+  });
+
+  describe('400, 401, 403 and 404', () => {
+    test.each(['limit=0', 'status=posted', 'reason=', 'paymentId=x', 'createdAfter=x', 'order=asc'])(
+      'the query %s is refused',
+      async (query) => {
+        expect((await acme.client.get(ledger, query)).code).toBe('invalid_request');
+      },
+    );
+
+    test('a cursor of another list is refused', async () => {
+      await Promise.all([life.create(), life.create()]);
+      const { nextCursor } = (await acme.client.get(payments, 'limit=1')).body;
+      expect((await acme.client.get(ledger, `cursor=${nextCursor}`)).code).toBe('invalid_cursor');
+    });
+
+    test('the books need a key with payments:read', async () => {
+      const { id } = await life.create();
+      const writer = await acme.addKey({ scopes: ['payments:write', 'transfers:read'] });
+      for (const path of [ledger, balances, `${payments}/${id}/ledger_entries`]) {
+        expect((await new ApiClient(server.app, null).get(path)).code).toBe('api_key_missing');
+        expect((await writer.client.get(path)).code).toBe('scope_missing');
+      }
+    });
+
+    test('entries and balances of a payment that is unknown or foreign are not found', async () => {
+      const { id } = await lifecycle(other.client).paid(['capture']);
+      for (const some of [id, unknownIds.payment]) {
+        expect((await life.list(some, 'ledger_entries')).code).toBe('resource_not_found');
+        expect((await acme.client.get(balances, `paymentId=${some}`)).code).toBe('resource_not_found');
+      }
+      expect((await life.list('x', 'ledger_entries')).code).toBe('resource_not_found');
+    });
+  });
+});

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { resources } from '../../src/resources/index.ts';
+import type { Server } from '../../src/server.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { type Tenant, tenant } from '../support/tenant.ts';
+import { partStates, partTables } from './part-model.ts';
+import { paymentStates, paymentTable } from './payment-model.ts';
+
+const path = 'developer_api_state_machines';
+
+interface Shown {
+  readonly resource: string;
+  readonly states: readonly string[];
+  readonly finalStates: readonly string[];
+  readonly events: readonly string[];
+  readonly moves: readonly {
+    action: string;
+    from: readonly string[];
+    to: readonly string[];
+    events: readonly string[];
+    condition: string | null;
+    broughtBy: string | null;
+  }[];
+}
+
+describe.each(databaseKinds)('state machines on %s', (kind) => {
+  let server: Server;
+  let acme: Tenant;
+  let machines: ReadonlyMap<string, Shown>;
+
+  beforeAll(async () => {
+    server = await openServer(kind);
+    acme = await tenant(server);
+    const { body } = await acme.client.get(path);
+    expect(body).toMatchObject({ object: 'state_machines', status: 'ok' });
+    machines = new Map((body.machines as Shown[]).map((machine) => [machine.resource, machine]));
+  });
+  afterAll(() => server?.close());
+
+  const shown = (name: string) => {
+    const machine = machines.get(name);
+    if (!machine) throw new Error(`${name} is not shown`);
+    return machine;
+  };
+
+  test('what is served is what the server decides by', () => {
+    const used = resources.filter(({ emitsEvents }) => emitsEvents);
+    expect([...machines.keys()]).toEqual(used.map(({ name }) => name));
+    for (const { name, machine } of used) {
+      const { states, moves } = shown(name);
+      expect(states).toEqual(machine.states);
+      expect(moves.map(({ action, from, to, condition }) => ({ action, from, to, condition }))).toEqual(
+        machine.moves.map(({ action, from, to, when }) => ({
+          action,
+          from,
+          to,
+          condition: when?.words ?? null,
+        })),
+      );
+    }
+  });
+
+  test.each([
+    ['payment', paymentStates, paymentTable],
+    ['refund', partStates.refund, partTables.refund],
+    ['dispute', partStates.dispute, partTables.dispute],
+  ] as const)('the moves of a %s that can be asked for are those of the design', (name, states, table) => {
+    expect(shown(name).states.toSorted()).toEqual([...states].sort());
+    const asked = shown(name).moves.filter(({ broughtBy, from }) => broughtBy === null && from.length > 0);
+    const served = asked.flatMap(({ action, from }) => from.map((state) => `${action} ${state}`));
+    const designed = Object.entries(table).flatMap(([action, ways]) =>
+      Object.keys(ways as Record<string, string>).map((state) => `${action} ${state}`),
+    );
+    expect([...new Set(served)].sort()).toEqual(designed.sort());
+  });
+
+  test('final states are those that nothing leaves', () => {
+    expect(shown('payment').finalStates).toEqual(['refunded', 'charged_back', 'canceled', 'expired']);
+    expect(shown('refund').finalStates).toEqual(['succeeded', 'failed', 'canceled']);
+    expect(shown('dispute').finalStates).toEqual(['won', 'lost']);
+  });
+
+  test('events are named by arrival, but for those that leave the state as it was', () => {
+    for (const { resource, moves, events } of machines.values()) {
+      for (const { to, events: told } of moves) {
+        const byArrival = to.map((state) => `${resource}.${state}`);
+        const others = [`${resource}.created`, `${resource}.updated`, `${resource}.settled`];
+        for (const event of told) {
+          expect([...byArrival, ...others]).toContain(event);
+          expect(events).toContain(event);
+        }
+      }
+    }
+    expect(shown('payment').events).toContain('payment.charged_back');
+    expect(shown('payment').moves.filter(({ broughtBy }) => broughtBy !== null).length).toBeGreaterThan(0);
+  });
+
+  test('every state can be reached and every event is told by some move', () => {
+    for (const { states, moves, events } of machines.values()) {
+      expect(new Set(moves.flatMap(({ to }) => to))).toEqual(new Set(states));
+      expect(new Set(moves.flatMap(({ events: told }) => told))).toEqual(new Set(events));
+    }
+  });
+
+  test('any key will do, but a key is needed, and no query is taken', async () => {
+    const bare = await acme.addKey({ scopes: [] });
+    expect((await bare.client.get(path)).status).toBe(200);
+    expect((await new ApiClient(server.app, null).get(path)).code).toBe('api_key_missing');
+    expect((await acme.client.get(path, 'resource=payment')).code).toBe('invalid_request');
+  });
+});

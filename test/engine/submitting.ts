@@ -1,0 +1,117 @@
+/** Commands given to an engine directly, past HTTP, so that a test decides what goes into one batch. */
+import { hash, randomUUID } from 'node:crypto';
+import type { Database } from '../../src/db/database.ts';
+import type { Engine, EngineSettings } from '../../src/engine/engine.ts';
+import { newSuffix } from '../../src/engine/ids.ts';
+import type { Answer } from '../../src/engine/submission.ts';
+import type { CommandKind } from '../../src/kernel/command.ts';
+import { formatId } from '../../src/kernel/ids.ts';
+import { defaultTerms } from '../../src/kernel/terms.ts';
+import { advancePayment, noParams } from '../../src/resources/payment-advance/machine.ts';
+import { type CreatePayment, createPayment } from '../../src/resources/payments/machine.ts';
+import { type RefundPayment, refundPayment } from '../../src/resources/refunds/machine.ts';
+import { openEngine } from '../support/server.ts';
+import type { KeyHolder } from '../support/tenant.ts';
+
+export interface Observed {
+  readonly engine: Engine;
+  readonly sizes: number[];
+  readonly retries: string[];
+  readonly bugs: string[];
+}
+
+/** An engine of the test's own, which tells what it did. */
+export function observed(database: Database, settings: Partial<EngineSettings> = {}): Observed {
+  const [sizes, retries, bugs]: [number[], string[], string[]] = [[], [], []];
+  const engine = openEngine(database, {
+    metrics: {
+      batch: (size) => sizes.push(size),
+      wait: () => undefined,
+      retry: (reason) => retries.push(reason),
+    },
+    onBug: (error) => bugs.push(String(error)),
+    ...settings,
+  });
+  return { engine, sizes, retries, bugs };
+}
+
+const usual: CreatePayment = {
+  amount: 1_000n,
+  currency: 'EUR',
+  customerId: null,
+  captureMethod: 'automatic',
+  paymentMethodType: 'card',
+  cardNumber: null,
+  description: null,
+  reference: null,
+  metadata: {},
+  scenario: 'approve',
+  autoAdvance: false,
+};
+
+export class Submitter {
+  readonly #holder: KeyHolder;
+
+  constructor(holder: KeyHolder) {
+    this.#holder = holder;
+  }
+
+  /** The suffix is that of whatever the command makes, so that the next one can name it before it is there. */
+  submit<Input>(
+    engine: Engine,
+    kind: CommandKind<Input>,
+    input: Input,
+    suffix: string = newSuffix(),
+  ): Promise<Answer> {
+    const { orgId, appId, keyId } = this.#holder;
+    const now = Date.now();
+    const fingerprint = hash('sha256', JSON.stringify([kind.name, input], inDigits), 'buffer');
+    return engine.submit({
+      kind,
+      input,
+      idempotency: { key: randomUUID(), fingerprint },
+      wallNow: now,
+      context: {
+        ...{ orgId, appId, suffix, now, ip: null, terms: defaultTerms },
+        actor: { kind: 'api_key', id: keyId },
+        requestId: formatId('request', suffix),
+      },
+    });
+  }
+
+  pay(engine: Engine, fields: Partial<CreatePayment> = {}, suffix?: string): Promise<Answer> {
+    return this.submit(engine, createPayment, { ...usual, ...fields }, suffix);
+  }
+
+  walk(engine: Engine, id: string, to: string): Promise<Answer> {
+    return this.submit(engine, advancePayment, { id, request: { by: 'to', to, params: noParams } });
+  }
+
+  refund(engine: Engine, paymentId: string, amount: bigint | null, suffix?: string): Promise<Answer> {
+    const input: RefundPayment = { paymentId, amount, currency: null, reason: null, metadata: {} };
+    return this.submit(engine, refundPayment, input, suffix);
+  }
+
+  /** A captured payment with as many pending refunds as asked for. */
+  async captured(engine: Engine, pending = 0): Promise<{ id: string; refundIds: readonly string[] }> {
+    const suffixes = [newSuffix(), ...Array.from({ length: pending }, () => newSuffix())] as const;
+    const id = formatId('payment', suffixes[0]);
+    const answers = await Promise.all([
+      this.pay(engine, { scenario: 'refund_pending' }, suffixes[0]),
+      this.walk(engine, id, 'captured'),
+      ...suffixes.slice(1).map((suffix) => this.refund(engine, id, 100n, suffix)),
+    ]);
+    const failed = answers.find(({ status }) => status >= 300);
+    if (failed) throw new Error(failed.body);
+    return { id, refundIds: suffixes.slice(1).map((suffix) => formatId('refund', suffix)) };
+  }
+}
+
+/** What came of commands, in their order: the code of a refusal, else the status. */
+export function outcomes(answers: readonly Answer[]): readonly (string | number)[] {
+  return answers.map(({ code, status }) => code ?? status);
+}
+
+function inDigits(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}

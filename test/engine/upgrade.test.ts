@@ -1,0 +1,145 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { Config } from '../../src/config.ts';
+import { readMigrations, schemaMigrationsTable } from '../../src/db/migrate.ts';
+import { newSuffix } from '../../src/engine/ids.ts';
+import { formatId } from '../../src/kernel/ids.ts';
+import { scopes } from '../../src/kernel/scopes.ts';
+import type { Server } from '../../src/server.ts';
+import { audit } from '../simulation/auditor.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { newKey } from '../support/tenant.ts';
+
+type Run = (sql: string) => Promise<unknown>;
+
+interface Old {
+  readonly orgId: string;
+  readonly appId: string;
+  readonly key: string;
+  readonly ids: readonly string[];
+}
+
+/** A database as the first version left it: its schema, and payments that it made. */
+async function makeOld(run: Run, { orgId, appId, key, ids }: Old): Promise<void> {
+  const [first] = await readMigrations();
+  if (!first) throw new Error('there is a first migration');
+  await run(schemaMigrationsTable);
+  await run(first.sql);
+  await run(
+    `insert into schema_migrations (version, name, checksum) values (${first.version}, '${first.name}', '${first.checksum}')`,
+  );
+  const head = `'${orgId}'`;
+  await run(`insert into organizations values (${head}, ${head}, 'active', 1, 'Old', now(), now())`);
+  await run(`insert into applications values (${head}, '${appId}', 'active', 1, 'web', now(), now())`);
+  await run(`insert into api_keys values (${head}, '${formatId('api_key', newSuffix())}', '${appId}', 'active', 1, 'ci',
+    sha256('${key}'), '${key.slice(-4)}', '${JSON.stringify(scopes)}', '[]', null, now(), now())`);
+  for (const [i, id] of ids.entries()) {
+    const requestId = formatId('request', newSuffix());
+    const eventId = formatId('event', newSuffix());
+    const method = i % 2 === 0 ? 'automatic' : 'manual';
+    await run(`insert into payments (org_id, id, app_id, status, version, amount, currency, amount_capturable,
+        amount_captured, amount_refunded, amount_disputed, fee_amount, capture_method, payment_method_type, metadata,
+        scenario, auto_advance, created_at, updated_at)
+      values (${head}, '${id}', '${appId}', 'pending', 1, 1000, 'EUR', 0, 0, 0, 0, 0, '${method}', 'card', '{}',
+        '"approve"', false, now(), now())`);
+    await run(`insert into state_history values (${head}, '${id}', 1, 'payment', 'create', null, 'pending', '${eventId}',
+      'api_key', 'key_old', '${requestId}', now())`);
+    await run(`insert into events values (${head}, '${eventId}', '${appId}', 'payment.created', 'payment', '${id}', 1,
+      '${requestId}', '{"object":"payment","status":"pending"}', now())`);
+  }
+}
+
+describe.each(databaseKinds)('a database of the first version on %s', (kind) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sandbank-upgrade-'));
+  const old: Old = {
+    orgId: formatId('organization', newSuffix()),
+    appId: formatId('application', newSuffix()),
+    key: newKey(),
+    ids: Array.from({ length: 6 }, () => formatId('payment', newSuffix())),
+  };
+  const { ids } = old;
+  let server: Server;
+  let client: ApiClient;
+
+  /** Makes the old database, and says where it is. */
+  async function prepare(): Promise<Partial<Config>> {
+    if (kind === 'postgres') {
+      const databaseUrl = await createDatabase(inject('postgresUrl'));
+      const database = new pg.Client({ connectionString: databaseUrl });
+      await database.connect();
+      await makeOld((sql) => database.query(sql), old);
+      await database.end();
+      return { databaseUrl };
+    }
+    const database = await PGlite.create(path.join(folder, 'db'));
+    await makeOld((sql) => database.exec(sql), old);
+    await database.close();
+    return { dataDirectory: folder };
+  }
+
+  beforeAll(async () => {
+    server = await openServer(kind, await prepare());
+    client = new ApiClient(server.app, old.key);
+  });
+  afterAll(async () => {
+    await server?.close();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+
+  test('has every migration once, and its payments as they were', async () => {
+    const applied = await server.database.query<{ version: number }>(
+      { name: '', text: 'select version from schema_migrations order by version' },
+      [],
+    );
+    const known = (await readMigrations()).map(({ version }) => version);
+    expect(applied.map(({ version }) => version)).toEqual(known);
+    const { body } = await client.get('developer_api_payments', 'limit=100');
+    expect(body.data.map(({ id }) => id)).toEqual(ids.toReversed());
+    for (const payment of body.data) {
+      expect(payment).toMatchObject({
+        ...{ status: 'pending', version: 1, amount: 1_000, amountCapturable: 0, amountRefundable: 0 },
+        ...{ failure: null, disputeId: null, settledAt: null },
+        attempts: [{ number: 1, scenario: 'approve' }],
+      });
+    }
+  });
+
+  test('lets its payments be walked, refunded, disputed and retried, under the terms of that time', async () => {
+    const advance = async (at: number, body: object) => {
+      const answer = await client.post(`developer_api_payments/${ids[at]}/advance`, body);
+      expect(answer.status, answer.text).toBe(200);
+      return answer.body;
+    };
+    expect(await advance(0, { to: 'settled' })).toMatchObject({ status: 'settled', feeAmount: 59 });
+    const refund = await client.post(`developer_api_payments/${ids[0]}/refund`, { amount: 400 });
+    expect([refund.status, refund.body.status]).toEqual([201, 'succeeded']);
+    expect(await advance(1, {})).toMatchObject({ status: 'authorized', amountCapturable: 1_000 });
+    expect(await advance(1, { action: 'capture', amount: 300 })).toMatchObject({ feeAmount: 39 });
+    expect(await advance(2, { to: 'charged_back' })).toMatchObject({ amountDisputed: 1_000, version: 4 });
+    await advance(3, { action: 'fail', failureCode: 'insufficient_funds' });
+    expect(await advance(3, { action: 'retry' })).toMatchObject({ status: 'pending', version: 3 });
+    expect(await advance(4, { action: 'cancel' })).toMatchObject({ status: 'canceled', version: 2 });
+
+    const history = await client.get(`developer_api_payments/${ids[0]}/history`);
+    expect(history.body.data.map(({ to }) => to)).toEqual([
+      'partially_refunded',
+      'settled',
+      'captured',
+      'pending',
+    ]);
+    expect(await audit((text) => server.database.query({ name: '', text }, []))).toEqual([]);
+  });
+
+  test('takes new payments beside the old ones', async () => {
+    const made = await client.post('developer_api_payments', { amount: 500, currency: 'EUR' });
+    expect(made.status).toBe(201);
+    const { body } = await client.get('developer_api_payments', 'limit=100');
+    expect(body.data.map(({ id }) => id)).toEqual([made.body.id, ...ids.toReversed()]);
+  });
+});

@@ -1,0 +1,354 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { openPostgres } from '../../src/db/postgres.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { newSuffix } from '../../src/engine/ids.ts';
+import { accepted, type CommandKind } from '../../src/kernel/command.ts';
+import { refuse } from '../../src/kernel/errors.ts';
+import { formatId } from '../../src/kernel/ids.ts';
+import { advanceDispute } from '../../src/resources/disputes/machine.ts';
+import { advancePayment, noParams } from '../../src/resources/payment-advance/machine.ts';
+import type { PaymentRow } from '../../src/resources/payments/machine.ts';
+import { advanceRefund, type RefundRow } from '../../src/resources/refunds/machine.ts';
+import type { Server } from '../../src/server.ts';
+import { audit } from '../simulation/auditor.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { type Tenant, tenant } from '../support/tenant.ts';
+import { observed, outcomes, Submitter } from './submitting.ts';
+
+describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => {
+  let server: Server;
+  let databaseUrl: string | undefined;
+  let acme: Tenant;
+  let commands: Submitter;
+  let second: Database;
+
+  beforeAll(async () => {
+    databaseUrl = kind === 'postgres' ? await createDatabase(inject('postgresUrl')) : undefined;
+    server = await openServer(kind, { databaseUrl });
+    // A pool of its own, as another node has. PGlite has one connection for everybody.
+    second = databaseUrl === undefined ? server.database : openPostgres(databaseUrl, () => undefined);
+    acme = await tenant(server);
+    commands = new Submitter(acme);
+  });
+  afterAll(async () => {
+    const findings = await audit((text) => server.database.query({ name: '', text }, []));
+    if (second !== server.database) await second?.close();
+    await server?.close();
+    expect(findings).toEqual([]);
+  });
+
+  async function rows<Row>(text: string, ...values: readonly unknown[]): Promise<readonly Row[]> {
+    return server.database.query<Row>({ name: '', text }, [acme.orgId, ...values]);
+  }
+
+  const paymentRow = async (id: string) => {
+    const text = `select status, version, amount_refunded, amount_refund_pending from payments where org_id = $1 and id = $2`;
+    const [row] = await rows<Record<string, unknown>>(text, id);
+    return row;
+  };
+
+  const endRefund = (engine: Engine, id: string, action: string) =>
+    commands.submit(engine, advanceRefund, { id, request: { by: 'action', action, params: null } });
+
+  describe('a row that only another row names', () => {
+    /** Reads a payment by its refund, and tells what it was given. */
+    const looking = (
+      name: (refund: RefundRow | undefined) => string,
+    ): CommandKind<{ readonly id: string }> => ({
+      name: 'test.look',
+      success: 'ok',
+      reads: ({ id }) => [{ resource: 'refund', id, lock: 'update' }],
+      thenReads: ({ id }, found) => [
+        { resource: 'payment', id: name(found.get<RefundRow>('refund', id)), lock: 'update' },
+      ],
+      decide: ({ id }, _context, found) => {
+        const payment = found.get<PaymentRow>('payment', name(found.get<RefundRow>('refund', id)));
+        return payment ? accepted([], 'payment', payment) : refuse('customer_not_found');
+      },
+    });
+
+    test('is loaded, and is there for its command', async () => {
+      const { engine, bugs } = observed(server.database);
+      const { id, refundIds } = await commands.captured(engine, 1);
+      const kindOfLook = looking((refund) => refund?.paymentId ?? '');
+      const answer = await commands.submit(engine, kindOfLook, { id: String(refundIds[0]) });
+      expect(JSON.parse(answer.body)).toMatchObject({ object: 'payment', id, status: 'captured' });
+      expect(bugs).toEqual([]);
+    });
+
+    test.each([
+      ['of which there is none', formatId('payment', newSuffix())],
+      ['by an id that can be none', 'nothing at all'],
+    ])('is absent, and not unread, when it names one %s', async (_what, id) => {
+      const { engine, bugs, sizes } = observed(server.database);
+      const { refundIds } = await commands.captured(engine, 1);
+      sizes.length = 0;
+      const [answer, neighbour] = await Promise.all([
+        commands.submit(
+          engine,
+          looking(() => id),
+          { id: String(refundIds[0]) },
+        ),
+        commands.pay(engine),
+      ]);
+      expect([answer.code, neighbour.status]).toEqual(['customer_not_found', 201]);
+      expect(sizes).toEqual([2]);
+      expect(bugs).toEqual([]);
+    });
+
+    test('is not read when the first row is not there: the answer is 404', async () => {
+      const { engine, bugs } = observed(server.database);
+      const answer = await endRefund(engine, formatId('refund', newSuffix()), 'succeed');
+      expect(answer.code).toBe('resource_not_found');
+      expect(bugs).toEqual([]);
+    });
+  });
+
+  describe.runIf(kind === 'postgres')('while another node holds what was found', () => {
+    /** Until somebody waits for a lock. */
+    async function blocked(node: pg.Client): Promise<void> {
+      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      for (let polls = 0; polls < 2_000; polls += 1) {
+        await node.query('select pg_stat_clear_snapshot()');
+        if ((await node.query(waiting)).rowCount) return;
+      }
+      throw new Error('nobody waits');
+    }
+
+    test.each([
+      { table: 'refunds', column: 'reason' },
+      { table: 'payments', column: 'description' },
+    ])(
+      'the row in $table is read again under lock: what the other wrote is kept',
+      async ({ table, column }) => {
+        const { engine, retries, bugs } = observed(server.database);
+        const { id, refundIds } = await commands.captured(engine, 1);
+        const refundId = String(refundIds[0]);
+        const own = [acme.orgId, table === 'refunds' ? refundId : id];
+        const node = new pg.Client({ connectionString: databaseUrl });
+        await node.connect();
+        await node.query('begin');
+        await node.query(`select 1 from ${table} where org_id = $1 and id = $2 for update`, own);
+        const ending = endRefund(engine, refundId, 'succeed');
+        await blocked(node);
+        // The first look has been taken by now.
+        await node.query(`update ${table} set ${column} = 'marked' where org_id = $1 and id = $2`, own);
+        await node.query('commit');
+        await node.end();
+        expect(outcomes([await ending])).toEqual([200]);
+        const text = `select status, ${column} as mark from ${table} where org_id = $1 and id = $2`;
+        const status = table === 'refunds' ? 'succeeded' : 'partially_refunded';
+        expect(await rows(text, own[1])).toEqual([{ status, mark: 'marked' }]);
+        expect([...retries, ...bugs]).toEqual([]);
+      },
+    );
+  });
+
+  describe('in one batch', () => {
+    test('a payment is made, captured and refunded, and each command sees the ones before it', async () => {
+      const { engine, sizes, bugs } = observed(server.database);
+      const [made, pending] = [newSuffix(), newSuffix()];
+      const id = formatId('payment', made);
+      const answers = await Promise.all([
+        commands.refund(engine, id, 1n),
+        commands.pay(engine, {}, made),
+        commands.refund(engine, id, 1n),
+        commands.walk(engine, id, 'settled'),
+        commands.refund(engine, id, 400n, pending),
+        endRefund(engine, formatId('refund', pending), 'cancel'),
+        commands.refund(engine, id, 601n),
+        commands.refund(engine, id, 600n),
+        commands.refund(engine, id, null),
+      ]);
+      expect(sizes).toEqual([9]);
+      expect(outcomes(answers)).toEqual([
+        'resource_not_found',
+        201,
+        'invalid_state_transition',
+        200,
+        201,
+        'invalid_state_transition',
+        'amount_exceeds_refundable',
+        201,
+        'invalid_state_transition',
+      ]);
+      expect(await paymentRow(id)).toEqual({
+        status: 'refunded',
+        version: 5,
+        amount_refunded: 1_000n,
+        amount_refund_pending: 0n,
+      });
+      const text = `select version, from_status, to_status from state_history where org_id = $1 and resource_id = $2 order by version`;
+      expect(await rows(text, id)).toEqual(
+        ['pending', 'captured', 'settled', 'partially_refunded', 'refunded'].map((to_status, i, all) => ({
+          version: i + 1,
+          from_status: all[i - 1] ?? null,
+          to_status,
+        })),
+      );
+      expect(bugs).toEqual([]);
+    });
+
+    test('a pending refund that is asked for three ends has the first of them', async () => {
+      const { engine, sizes } = observed(server.database);
+      const { id, refundIds } = await commands.captured(engine, 1);
+      sizes.length = 0;
+      const ends = ['fail', 'succeed', 'cancel'].map((action) =>
+        endRefund(engine, String(refundIds[0]), action),
+      );
+      expect(outcomes(await Promise.all(ends))).toEqual([
+        200,
+        'invalid_state_transition',
+        'invalid_state_transition',
+      ]);
+      expect(sizes).toEqual([3]);
+      expect(await paymentRow(id)).toMatchObject({ status: 'captured', amount_refund_pending: 0n });
+    });
+
+    test('a dispute is opened and closed, and the payment is where it was', async () => {
+      const { engine, sizes } = observed(server.database);
+      const { id } = await commands.captured(engine);
+      sizes.length = 0;
+      const suffix = newSuffix();
+      const open = { id, request: { by: 'action', action: 'dispute', params: noParams } } as const;
+      const closing = {
+        id: formatId('dispute', suffix),
+        request: { by: 'to', to: 'won', params: null },
+      } as const;
+      const answers = await Promise.all([
+        commands.submit(engine, advancePayment, open, suffix),
+        commands.submit(engine, advanceDispute, closing),
+      ]);
+      expect(outcomes(answers)).toEqual([200, 200]);
+      expect(sizes).toEqual([2]);
+      expect(await paymentRow(id)).toMatchObject({ status: 'captured', version: 4 });
+    });
+  });
+
+  describe('two engines', () => {
+    test('that cross each other over the same payments and refunds never have to run again', {
+      timeout: 60_000,
+    }, async () => {
+      const [one, two] = [observed(server.database, { batchMax: 12 }), observed(second, { batchMax: 12 })];
+      const found = await Promise.all(Array.from({ length: 24 }, () => commands.captured(server.engine, 3)));
+      /** By the payment and by its refunds in turn, so that either engine meets the rows in both ways. */
+      const asked = found.flatMap(({ id, refundIds }) => [
+        (engine: Engine) => commands.refund(engine, id, 50n),
+        (engine: Engine) => endRefund(engine, String(refundIds[0]), 'succeed'),
+        (engine: Engine) => endRefund(engine, String(refundIds[2]), 'cancel'),
+        (engine: Engine) => commands.refund(engine, id, 50n),
+        (engine: Engine) => endRefund(engine, String(refundIds[1]), 'fail'),
+      ]);
+      const answers = await Promise.all([
+        ...asked.map((ask) => ask(one.engine)),
+        ...asked.toReversed().map((ask) => ask(two.engine)),
+      ]);
+      const met = outcomes(answers);
+      const count = (what: string | number): number => met.filter((outcome) => outcome === what).length;
+      expect([count(201), count(200), count('invalid_state_transition')]).toEqual([24 * 4, 24 * 3, 24 * 3]);
+      for (const { id } of found) {
+        expect(await paymentRow(id)).toEqual({
+          status: 'partially_refunded',
+          // Made, captured, three refunds before, four now, and three ends.
+          version: 12,
+          amount_refunded: 100n,
+          amount_refund_pending: 200n,
+        });
+      }
+      // A deadlock would be a conflict, and a conflict would be run again.
+      expect([...one.retries, ...two.retries, ...one.bugs, ...two.bugs]).toEqual([]);
+    });
+
+    test('of which one comes by the refunds and the other by their payments never wait in a circle', {
+      timeout: 60_000,
+    }, async () => {
+      const [one, two] = [observed(server.database), observed(second)];
+      const rounds = 4;
+      const found = await Promise.all(
+        Array.from({ length: 30 }, () => commands.captured(server.engine, rounds)),
+      );
+      for (let round = 0; round < rounds; round += 1) {
+        const end = (engine: Engine, refundIds: readonly string[]) =>
+          endRefund(engine, String(refundIds[round]), 'succeed');
+        // If the first look locked what it finds, one would hold the refunds now, and the other the payments.
+        const [byRefund, byPayment] = await Promise.all([
+          Promise.all(found.map(({ refundIds }) => end(one.engine, refundIds))),
+          Promise.all(
+            found.map(async ({ id, refundIds }) => {
+              const [made, ended] = await Promise.all([
+                commands.refund(two.engine, id, 10n),
+                end(two.engine, refundIds),
+              ]);
+              expect(made.status).toBe(201);
+              return ended;
+            }),
+          ),
+        ]);
+        byRefund.forEach((ended, i) => {
+          const other = byPayment[i];
+          expect([ended.status, other?.status].sort()).toEqual([200, 409]);
+        });
+      }
+      expect([...one.retries, ...two.retries, ...one.bugs, ...two.bugs]).toEqual([]);
+    });
+  });
+
+  describe('balances', () => {
+    beforeAll(() =>
+      // The database itself notes who writes a balance, and in which transaction.
+      server.database.script(`
+        create table balance_writes (batch text, org_id text, account text, currency text);
+        create function note_balance_write() returns trigger language plpgsql as $$
+        begin
+          insert into balance_writes values (pg_current_xact_id()::text, new.org_id, new.account, new.currency);
+          return null;
+        end $$;
+        create trigger note_writes after insert or update on ledger_balances
+          for each row execute function note_balance_write();`),
+    );
+
+    test('are written once for each account and batch, and are exact with two lanes', {
+      timeout: 60_000,
+    }, async () => {
+      const { engine, sizes, retries, bugs } = observed(server.database, { batchMax: 40 });
+      const fresh = await tenant(server);
+      const others = new Submitter(fresh);
+      const suffixes = Array.from({ length: 200 }, () => newSuffix());
+      await Promise.all(suffixes.map((suffix) => others.pay(engine, {}, suffix)));
+      sizes.length = 0;
+      const ids = suffixes.map((suffix) => formatId('payment', suffix));
+      await Promise.all(ids.map((id) => others.walk(engine, id, 'settled')));
+      await Promise.all(
+        ids.flatMap((id) => [others.refund(engine, id, 100n), others.refund(engine, id, 150n)]),
+      );
+      const batches = sizes.length;
+      expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(600);
+      expect(batches).toBeLessThan(60);
+
+      const text =
+        'select account, balance from ledger_balances where org_id = $1 and balance <> 0 order by account';
+      const found = await server.database.query({ name: '', text }, [fresh.orgId]);
+      // Of each thousand: 59 are the fee, 250 go back.
+      expect(found).toEqual([
+        { account: 'bank', balance: 200n * 750n },
+        { account: 'fees', balance: 200n * -59n },
+        { account: 'merchant_available', balance: 200n * -691n },
+      ]);
+      const writes = `select account, count(*)::integer as writes, count(distinct batch)::integer as batches
+        from balance_writes where org_id = $1 group by account order by account`;
+      const noted = await server.database.query<{ account: string; writes: number; batches: number }>(
+        { name: '', text: writes },
+        [fresh.orgId],
+      );
+      expect(noted.map(({ account }) => account)).toContain('bank');
+      for (const row of noted) {
+        expect(row.writes, row.account).toBe(row.batches);
+        expect(row.writes, row.account).toBeLessThanOrEqual(batches);
+      }
+      expect([...retries, ...bugs]).toEqual([]);
+    });
+  });
+});

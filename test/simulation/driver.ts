@@ -1,0 +1,400 @@
+/** Runs one random sequence against the server and holds every answer against the model. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Body } from '../support/api-client.ts';
+import { booksOf, difference } from './books.ts';
+import type { Answer, Caller } from './caller.ts';
+import { likely, pick } from './choices.ts';
+import type { Command } from './commands.ts';
+import * as model from './model.ts';
+import { isRefused, type Payment, type Refused } from './model.ts';
+import { askOf, fieldsOf, flawed, paramsOf } from './requests.ts';
+import { postedBy, shownPart, shownPayment, wantedDispute, wantedPayment, wantedRefund } from './shown.ts';
+import { endOf, next, openDisputeActions, stopsOf, walk } from './ways.ts';
+import { inWords, nonZero, sorted } from './words.ts';
+import type { World } from './world.ts';
+
+export interface Tracked {
+  readonly id: string;
+  payment: Payment;
+  /** Null until the list has told it: a refund that a step of its payment made is not in the answer. */
+  readonly refundIds: (string | null)[];
+  readonly disputeIds: string[];
+}
+
+interface Sent {
+  readonly app: number;
+  readonly path: string;
+  readonly body: object | undefined;
+  readonly key: string;
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Where a record stands, as a refusal must tell it. */
+interface Place {
+  readonly status: string;
+  readonly open: readonly string[];
+}
+
+type Of<Do extends Command['do']> = Extract<Command, { readonly do: Do }>;
+
+const payments = 'developer_api_payments';
+const nobody = '0'.repeat(26);
+
+// What is tried instead when nothing is there to be ended.
+const someOfIt = { share: 300, currency: null, isFinal: false, failureCode: null } as const;
+
+/** The answer is another than the model says; with all that was asked before. */
+export class Mismatch extends Error {
+  override readonly name = 'Mismatch';
+}
+
+export class Sequence {
+  readonly tracked: Tracked[] = [];
+  readonly outcomes = new Map<string, number>();
+  /** Requests whose answer is kept, which is what a replay finds. */
+  readonly kept: Sent[] = [];
+  readonly #world: World;
+  readonly #number: number;
+  readonly #asked: number[];
+  readonly #log: string[] = [];
+
+  constructor(world: World, number: number) {
+    this.#world = world;
+    this.#number = number;
+    this.#asked = world.applications.map(() => 0);
+  }
+
+  async run(commands: readonly Command[]): Promise<void> {
+    try {
+      for (const command of commands) await this.#step(command);
+      for (const tracked of this.tracked) await this.#checkTrail(tracked);
+    } catch (error) {
+      const words = error instanceof Error ? error.message : String(error);
+      throw new Mismatch(`${words}\nsequence ${this.#number}:\n  ${this.#log.join('\n  ')}`, {
+        cause: error,
+      });
+    }
+  }
+
+  async #step(command: Command): Promise<void> {
+    switch (command.do) {
+      case 'create':
+        return this.#create(command);
+      case 'create badly':
+        return this.#refused(
+          await this.#post(command, payments, flawed[command.flaw]),
+          command.flaw === 'no currency' ? 'unsupported_currency' : 'invalid_request',
+        );
+      case 'next':
+        return this.#advance(command, command.at % 2 === 0 ? {} : undefined, next);
+      case 'act':
+        return this.#act(command);
+      case 'walk':
+        return this.#walk(command);
+      case 'ask badly': {
+        const path = `${payments}/${this.#pick(command.at)?.id ?? `pay_${nobody}`}/advance`;
+        return this.#refused(await this.#post(command, path, command.body), 'invalid_request');
+      }
+      case 'refund':
+        return this.#refund(command);
+      case 'end refund':
+        return this.#endRefund(command);
+      case 'move dispute':
+        return this.#moveDispute(command);
+      case 'as a stranger': {
+        const path = `${payments}/${this.#pick(command.at)?.id}/${command.expands ? 'advance' : 'refund'}`;
+        this.#log.push(`as a stranger ${path}`);
+        return this.#refused(
+          await this.#world.stranger.post(
+            path,
+            {},
+            `${this.#world.orgId}-${this.#number}-${this.#log.length}`,
+          ),
+          'resource_not_found',
+        );
+      }
+      case 'replay':
+        return this.#replay(this.kept[command.at % Math.max(1, this.kept.length)]);
+      case 'reuse the key':
+        return this.#reuse(this.kept[command.at % Math.max(1, this.kept.length)]);
+    }
+  }
+
+  async #create(command: Of<'create'>): Promise<void> {
+    const { amount, currency, isManual, method, scenario, app } = command;
+    const answer = await this.#post(command, payments, {
+      amount,
+      currency,
+      ...(isManual === null ? {} : { captureMethod: isManual ? 'manual' : 'automatic' }),
+      ...(method === null ? {} : { paymentMethod: { type: method } }),
+      ...(scenario === null ? {} : { scenario }),
+    });
+    const payment = model.newPayment({
+      amount: BigInt(amount),
+      currency: currency.toUpperCase(),
+      isManual: isManual ?? false,
+      scenario: scenario ?? 'approve',
+      terms: this.#application(app).fee,
+    });
+    this.#same('the status of a create', answer.status, 201);
+    this.#same('a new payment', shownPayment(answer.body), wantedPayment(payment));
+    this.tracked.push({ id: answer.body.id, payment, refundIds: [], disputeIds: [] });
+  }
+
+  async #act(command: Of<'act'>): Promise<void> {
+    const { payment } = this.#need(command.at);
+    const open = likely(model.openActions(payment));
+    // Nothing is open to a payment at its end: then anything is asked.
+    const chosen = typeof command.action === 'string' ? command.action : open[command.action % open.length];
+    const action = chosen ?? 'authorize';
+    const params = paramsOf(command, payment, action);
+    await this.#advance(command, { action, ...fieldsOf(params) }, () =>
+      model.act(payment, action, params, 'as its scenario'),
+    );
+  }
+
+  async #walk(command: Of<'walk'>): Promise<void> {
+    const { payment } = this.#need(command.at);
+    const kind = { partially_captured: 'capture', partially_refunded: 'refund', disputed: 'dispute' };
+    const action = command.to === 'failed' ? 'fail' : kind[command.to as keyof typeof kind];
+    const { isFinal: _isFinal, ...params } = paramsOf(command, payment, action ?? 'none');
+    await this.#advance(command, { to: command.to, ...fieldsOf(params) }, () =>
+      walk(payment, command.to, params),
+    );
+  }
+
+  async #advance(
+    command: Of<'next' | 'act' | 'walk'>,
+    body: object | undefined,
+    decide: (payment: Payment) => Payment | Refused,
+  ): Promise<void> {
+    const tracked = this.#need(command.at);
+    const before = tracked.payment;
+    const outcome = decide(before);
+    const answer = await this.#post(command, `${payments}/${tracked.id}/advance`, body);
+    if (isRefused(outcome)) return this.#refused(answer, outcome.refused, placeOf(before));
+    this.#same('the status of an advance', answer.status, 200);
+    this.#same('the payment', shownPayment(answer.body), wantedPayment(outcome));
+    tracked.payment = outcome;
+    if (outcome.refunds.length > before.refunds.length) tracked.refundIds.push(null);
+    if (outcome.disputes.length > before.disputes.length)
+      tracked.disputeIds.push(String(answer.body.disputeId));
+    this.#checkEntries(command, answer.body, before, outcome);
+  }
+
+  async #refund(command: Of<'refund'>): Promise<void> {
+    const isOpen = ({ payment }: Tracked) => model.returnable(payment) > 0n && payment.status !== 'disputed';
+    const tracked = pick(command.at, this.tracked, isOpen) ?? this.#need(command.at);
+    // What has nothing to give back yet is brought on its way instead.
+    if (command.at > 2 && !isOpen(tracked)) return this.#step({ ...command, do: 'walk', to: 'captured' });
+    const before = tracked.payment;
+    const params = paramsOf(command, before, 'refund');
+    const outcome = model.act(before, 'refund', params, 'as its scenario');
+    const answer = await this.#post(command, `${payments}/${tracked.id}/refund`, fieldsOf(params));
+    if (isRefused(outcome)) return this.#refused(answer, outcome.refused, placeOf(before));
+    const made = outcome.refunds.at(-1);
+    this.#same('the status of a refund', answer.status, 201);
+    this.#same('the refund', shownPart(answer.body), made && wantedRefund(tracked.id, outcome, made));
+    tracked.payment = outcome;
+    tracked.refundIds.push(answer.body.id);
+    this.#checkEntries(command, answer.body, before, outcome);
+    await this.#checkPayment(tracked);
+  }
+
+  async #endRefund(command: Of<'end refund'>): Promise<void> {
+    const all = this.tracked.flatMap((tracked) => tracked.refundIds.map((_id, i) => ({ tracked, i })));
+    const isOpen = ({ tracked, i }: (typeof all)[number]) => tracked.payment.refunds[i]?.status === 'pending';
+    const chosen = pick(command.at, all, isOpen);
+    if (command.at > 1 && (!chosen || !isOpen(chosen)))
+      return this.#step({ ...command, do: 'refund', ...someOfIt });
+    if (!chosen) {
+      const path = `developer_api_refunds/rfd_${nobody}/advance`;
+      return this.#refused(await this.#post(command, path, command.ask ?? {}), 'resource_not_found');
+    }
+    const { tracked, i } = chosen;
+    const before = tracked.payment;
+    const refund = before.refunds[i];
+    if (!refund) throw new Error('a refund that is tracked is in the model');
+    const end = endOf(refund, before, askOf(command.ask));
+    const path = `developer_api_refunds/${await this.#refundId(tracked, i)}/advance`;
+    const answer = await this.#post(command, path, command.ask ?? {});
+    if (typeof end === 'object')
+      return this.#refused(answer, end.refused, {
+        status: refund.status,
+        open: refund.status === 'pending' ? ['cancel', 'fail', 'succeed'] : [],
+      });
+    const after = model.endRefund(before, i, end);
+    const ended = after.refunds[i];
+    this.#same('the status of the end of a refund', answer.status, 200);
+    this.#same('the refund', shownPart(answer.body), ended && wantedRefund(tracked.id, after, ended));
+    tracked.payment = after;
+    this.#checkEntries(command, answer.body, before, after);
+    await this.#checkPayment(tracked);
+  }
+
+  async #moveDispute(command: Of<'move dispute'>): Promise<void> {
+    const all = this.tracked.flatMap((tracked) => tracked.disputeIds.map((id, i) => ({ tracked, id, i })));
+    const isOpen = ({ tracked, i }: (typeof all)[number]) => {
+      const status = tracked.payment.disputes[i]?.status;
+      return status === 'needs_response' || status === 'under_review';
+    };
+    const chosen = pick(command.at, all, isOpen);
+    if (command.at > 1 && (!chosen || !isOpen(chosen)))
+      return this.#step({ ...command, do: 'walk', to: 'disputed', ...someOfIt });
+    if (!chosen) {
+      const path = `developer_api_disputes/dsp_${nobody}/advance`;
+      return this.#refused(await this.#post(command, path, command.ask ?? {}), 'resource_not_found');
+    }
+    const { tracked, id, i } = chosen;
+    const before = tracked.payment;
+    const dispute = before.disputes[i];
+    if (!dispute) throw new Error('a dispute that is tracked is in the model');
+    const stops = stopsOf(dispute, askOf(command.ask));
+    const answer = await this.#post(command, `developer_api_disputes/${id}/advance`, command.ask ?? {});
+    if (isRefused(stops))
+      return this.#refused(answer, stops.refused, {
+        status: dispute.status,
+        open: openDisputeActions(dispute),
+      });
+    const after = stops.reduce((payment, to) => model.moveDispute(payment, i, to), before);
+    const moved = after.disputes[i];
+    this.#same('the status of a move of a dispute', answer.status, 200);
+    this.#same('the dispute', shownPart(answer.body), moved && wantedDispute(tracked.id, after, moved));
+    tracked.payment = after;
+    this.#checkEntries(command, answer.body, before, after);
+    await this.#checkPayment(tracked);
+  }
+
+  async #replay(sent: Sent | undefined): Promise<void> {
+    if (!sent) return;
+    const { path, key, body } = sent;
+    this.#log.push(`replay ${key} ${path}`);
+    const answer = await this.#client(sent.app).post(path, body, key);
+    this.#count('replayed');
+    this.#same('a replay', [answer.status, answer.text], [sent.status, sent.text]);
+    this.#same('the mark of a replay', answer.isReplay, true);
+  }
+
+  async #reuse(sent: Sent | undefined): Promise<void> {
+    if (!sent) return;
+    const body = { amount: 4711, currency: 'EUR', reference: 'another request' };
+    this.#log.push(`reuse ${sent.key}`);
+    this.#count('idempotency_key_reused');
+    this.#refused(await this.#client(sent.app).post(payments, body, sent.key), 'idempotency_key_reused');
+  }
+
+  /** Sends a request under a key of its own, which another application uses at about the same time for another request. */
+  async #post(command: Command, path: string, body: object | undefined): Promise<Answer> {
+    const { app, isTwin, expands } = command;
+    const number = this.#asked[app] ?? 0;
+    this.#asked[app] = number + 1;
+    const key = `k${this.#number + app}-${number}`;
+    const mayExpand = path !== payments;
+    const url = expands && mayExpand ? `${path}?expand=ledgerEntries` : path;
+    const send = () => this.#client(app).post(url, body, key);
+    const [answer, twin] = await Promise.all(isTwin ? [send(), send()] : [send()]);
+    const { status, text, code } = answer;
+    this.#log.push(
+      `app ${app} ${key}${isTwin ? ' twice' : ''} ${url} ${JSON.stringify(body) ?? ''} -> ${status} ${code ?? answer.body.status}`,
+    );
+    const isKept = status < 300 || status === 409 || status === 422;
+    if (twin && isKept) {
+      this.#same('twins', twin.text, text);
+      const marks = [answer, twin].map(({ isReplay }) => isReplay);
+      this.#same('the marks of twins', marks.sort(), [false, true]);
+    }
+    if (isKept) this.kept.push({ app, path: url, body, key, status, text });
+    this.#count(code ?? String(status));
+    return answer;
+  }
+
+  #refused(answer: Answer, code: string, at?: Place): void {
+    this.#same('the code', answer.code, code);
+    if (code !== 'invalid_state_transition' || at === undefined) return;
+    const { details, allowedActions } = answer.body.error;
+    const found = { status: details?.status, open: allowedActions?.toSorted() };
+    this.#same('where the refusal says it is', found, { status: at.status, open: at.open.toSorted() });
+  }
+
+  #checkEntries(command: Command, body: Body, before: Payment, after: Payment): void {
+    if (!command.expands) {
+      this.#same('entries that nobody asked for', body.ledgerEntries, undefined);
+      return;
+    }
+    const posted = postedBy(body.ledgerEntries as readonly Body[], after.currency);
+    this.#same('what was posted', sorted(posted), sorted(difference(booksOf(before), booksOf(after))));
+  }
+
+  async #checkPayment({ id, payment }: Tracked): Promise<void> {
+    const { body } = await this.#client(0).get(`${payments}/${id}`);
+    this.#same(`payment ${id}`, shownPayment(body), wantedPayment(payment));
+  }
+
+  /** At the end: the payment, its refunds and disputes, its history and its own share of the accounts. */
+  async #checkTrail(tracked: Tracked): Promise<void> {
+    const { id, payment } = tracked;
+    await this.#checkPayment(tracked);
+    const history = await this.#client(0).get(`${payments}/${id}/history?limit=100`);
+    const told = history.body.data.map(({ version, from, to, event }) => {
+      return { version, from, to, event: (event as { type: string } | null)?.type };
+    });
+    const wanted = payment.steps.map((step, i) => ({ version: i + 1, ...step }));
+    this.#same(`the history of ${id}`, told, wanted.toReversed());
+    const balances = await this.#client(0).get(`developer_api_balances?paymentId=${id}`);
+    const shares = balances.body.accounts as readonly { account: string; balance: number }[];
+    const found = Object.fromEntries(shares.map(({ account, balance }) => [account, BigInt(balance)]));
+    const books = payment.held === 0n && payment.steps.length === 1 ? {} : booksOf(payment);
+    this.#same(`the books of ${id}`, sorted(nonZero(found)), sorted(nonZero(books)));
+    for (const i of tracked.refundIds.keys()) await this.#refundId(tracked, i);
+  }
+
+  /** A refund whose id no answer has shown is found in the list of its payment's refunds. */
+  async #refundId(tracked: Tracked, at: number): Promise<string> {
+    if (tracked.refundIds[at] === null) {
+      const listed = await this.#client(0).get(`developer_api_refunds?limit=100&paymentId=${tracked.id}`);
+      const oldestFirst = listed.body.data.toReversed();
+      const { payment, id } = tracked;
+      this.#same(
+        `the refunds of ${id}`,
+        oldestFirst.map(shownPart),
+        payment.refunds.map((refund) => wantedRefund(id, payment, refund)),
+      );
+      for (const [i, refund] of oldestFirst.entries()) tracked.refundIds[i] = refund.id;
+    }
+    return tracked.refundIds[at] ?? '';
+  }
+
+  #count(outcome: string): void {
+    this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
+  }
+
+  #pick(at: number): Tracked | undefined {
+    return pick(at, this.tracked, ({ payment }) => model.openActions(payment).length > 0);
+  }
+
+  #need(at: number): Tracked {
+    const tracked = this.#pick(at);
+    if (!tracked) throw new Error('a sequence begins with a payment');
+    return tracked;
+  }
+
+  #application(app: number): World['applications'][number] {
+    const application = this.#world.applications[app];
+    if (!application) throw new Error(`there is no application ${app}`);
+    return application;
+  }
+
+  #client(app: number): Caller {
+    return this.#application(app).client;
+  }
+
+  #same(what: string, found: unknown, wanted: unknown): void {
+    if (isDeepStrictEqual(found, wanted)) return;
+    throw new Error(`${what} is not as the model says.\nfound  ${inWords(found)}\nwanted ${inWords(wanted)}`);
+  }
+}
+
+function placeOf(payment: Payment): Place {
+  return { status: payment.status, open: model.openActions(payment) };
+}

@@ -1,0 +1,50 @@
+/** Random fields made into what is sent, and into what the model is asked. */
+import { amountMax, type Ending, type Flaw, type MoveFields } from './commands.ts';
+import { type Params, type Payment, returnable } from './model.ts';
+import type { Ask } from './ways.ts';
+
+const currencyOther = 'CHF';
+
+export const flawed: Readonly<Record<Flaw, object>> = {
+  zero: { amount: 0, currency: 'EUR' },
+  'above the most': { amount: amountMax + 1, currency: 'EUR' },
+  'no currency': { amount: 1, currency: 'ZZZ' },
+  'a field too many': { amount: 1, currency: 'EUR', amountCaptured: 1 },
+  'no scenario': { amount: 1, currency: 'EUR', scenario: [] },
+};
+
+/** The parameters that an action takes, with amounts as shares of what is left to it. */
+export function paramsOf(fields: MoveFields, payment: Payment, action: string): Params {
+  if (action === 'fail') return fields.failureCode === null ? {} : { failureCode: fields.failureCode };
+  if (action !== 'capture' && action !== 'refund' && action !== 'dispute') return {};
+  const left = action === 'capture' ? payment.capturable : returnable(payment);
+  const most = payment.capturable === 0n && payment.captured === 0n ? payment.amount : left;
+  const amount = amountOf(fields.share, most);
+  const currency = fields.currency === 'other' ? currencyOther : payment.currency;
+  return {
+    ...(amount === undefined ? {} : { amount }),
+    ...(fields.currency === null ? {} : { currency }),
+    ...(action === 'capture' && fields.isFinal ? { isFinal: true } : {}),
+  };
+}
+
+function amountOf(share: MoveFields['share'], most: bigint): bigint | undefined {
+  if (share === null) return undefined;
+  const amount = share === 'too much' ? most + 1n : (most * BigInt(share)) / 1_000n;
+  const least = amount < 1n ? 1n : amount;
+  return least > BigInt(amountMax) ? BigInt(amountMax) : least;
+}
+
+export function fieldsOf({ amount, currency, isFinal, failureCode }: Params): object {
+  return {
+    ...(amount === undefined ? {} : { amount: Number(amount) }),
+    ...(currency === undefined ? {} : { currency }),
+    ...(isFinal === undefined ? {} : { final: isFinal }),
+    ...(failureCode === undefined ? {} : { failureCode }),
+  };
+}
+
+export function askOf(ask: Ending['ask']): Ask {
+  if (ask === null) return { by: 'next' };
+  return 'action' in ask ? { by: 'action', action: ask.action } : { by: 'to', to: ask.to };
+}

@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { audit } from '../simulation/auditor.ts';
+import { booksOf } from '../simulation/books.ts';
+import { act, isRefused, newPayment, type Params, type Payment } from '../simulation/model.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { type ServerProcess, startServer } from '../support/processes.ts';
+import { type Answer, call, PAYMENTS, temporaryFolder } from './client.ts';
+import { balancesIn, DISPUTES, done, paymentAt, post, REFUNDS, tally } from './moves.ts';
+import { queryPostgres } from './records.ts';
+
+const folder = temporaryFolder();
+let databaseUrl = '';
+let nodes: readonly ServerProcess[] = [];
+
+beforeAll(async () => {
+  databaseUrl = await createDatabase(inject('postgresUrl'));
+  // Looked for at once, before the time for a lock is over: a circle shall be counted as one, and not pass as a long wait.
+  const name = new URL(databaseUrl).pathname.slice(1);
+  await queryPostgres(databaseUrl, (query) => query(`alter database ${name} set deadlock_timeout = '10ms'`));
+  nodes = await Promise.all([0, 1].map(() => startServer({ databaseUrl, seed: folder.seed })));
+});
+
+/** What was done on both nodes is in order, and neither had to be saved from a deadlock. */
+afterAll(async () => {
+  const codes = await Promise.all(nodes.map((node) => node.stop()));
+  folder.remove();
+  expect(codes).toEqual([0, 0]);
+  await queryPostgres(databaseUrl, async (query) => {
+    expect(await audit(query)).toEqual([]);
+    // The sessions of the nodes have ended, so that all they counted is told.
+    const counted = 'select deadlocks::integer from pg_stat_database where datname = current_database()';
+    expect(await query(counted)).toEqual([{ deadlocks: 0 }]);
+  });
+});
+
+/** Node 0, node 1, node 0 and so on. */
+const urlOf = (i: number): string => nodes[i % nodes.length]?.url ?? '';
+const repeated = <Result>(count: number, work: (i: number) => Promise<Result>): Promise<Result[]> =>
+  Promise.all(Array.from({ length: count }, (_, i) => work(i)));
+
+describe('two hundred partial refunds of one payment, at once on two nodes', () => {
+  const captured = 10_000;
+  const part = 333;
+  const fitting = Math.floor(captured / part);
+
+  it.each([
+    { scenario: 'approve', to: 'captured', currency: 'SEK', status: 'succeeded' },
+    { scenario: 'approve', to: 'settled', currency: 'DKK', status: 'succeeded' },
+    { scenario: 'refund_pending', to: 'captured', currency: 'PLN', status: 'pending' },
+  ])(
+    'return no more than was captured: as many as fit succeed ($scenario, $to)',
+    { timeout: 60_000 },
+    async ({ scenario, to, currency, status }) => {
+      const id = await paymentAt(urlOf(0), to, { amount: captured, currency, scenario });
+      const ask = (i: number) => post(`${urlOf(i) + PAYMENTS}/${id}/refund`, { amount: part }, `${id}-${i}`);
+      const answers = await repeated(200, ask);
+      expect(tally(answers)).toEqual({ 201: fitting, amount_exceeds_refundable: 200 - fitting });
+      const made = answers.filter((answer) => answer.status === 201);
+      expect(new Set(made.map(({ body }) => body.status))).toEqual(new Set([status]));
+      expect(new Set(made.map(({ body }) => body.id)).size).toBe(fitting);
+
+      const returned = fitting * part;
+      const isPending = status === 'pending';
+      const { body: payment } = await call(`${urlOf(1) + PAYMENTS}/${id}`);
+      expect(payment).toMatchObject({
+        status: isPending ? to : 'partially_refunded',
+        amountRefunded: isPending ? 0 : returned,
+        amountRefundable: captured - returned,
+      });
+      const { body: listed } = await call(`${urlOf(0) + REFUNDS}?limit=100&paymentId=${id}`);
+      expect(listed.data).toHaveLength(fitting);
+
+      // 2.9 % and 30.
+      const share = captured - 320 - returned;
+      const money = isPending ? captured : captured - returned;
+      expect(await balancesIn(urlOf(1), currency)).toEqual({
+        fees: -320,
+        ...(to === 'settled'
+          ? { bank: money, merchant_available: -share }
+          : { provider_receivable: money, merchant_pending: -share }),
+        ...(isPending ? { refunds_in_transit: -returned } : {}),
+      });
+
+      // Each asks again on the other node and is told the same.
+      const again = await repeated(200, (i) =>
+        post(`${urlOf(i + 1) + PAYMENTS}/${id}/refund`, { amount: part }, `${id}-${i}`),
+      );
+      expect(again.map(({ body }) => body)).toEqual(answers.map(({ body }) => body));
+      expect(again.every(({ isReplay }) => isReplay)).toBe(true);
+    },
+  );
+});
+
+describe('two nodes that move the same payments at once', () => {
+  it('capture no more than is held: as many as fit succeed', { timeout: 60_000 }, async () => {
+    const fields = { amount: 1_000, currency: 'CHF', captureMethod: 'manual' };
+    const ids = await repeated(15, (i) => paymentAt(urlOf(i), 'authorized', fields));
+    const asked = ids.flatMap((id) => Array.from({ length: 10 }, () => id));
+    // One node gets them forth and the other back, so that they meet.
+    const answers = await Promise.all(
+      [asked, asked.toReversed()].flatMap((list, node) =>
+        list.map(async (id) => {
+          const answer = await post(`${urlOf(node) + PAYMENTS}/${id}/advance`, {
+            action: 'capture',
+            amount: 150,
+          });
+          return { id, answer };
+        }),
+      ),
+    );
+    for (const id of ids) {
+      const own = answers.filter((row) => row.id === id).map(({ answer }) => answer);
+      expect(tally(own)).toEqual({ 200: 6, amount_exceeds_capturable: 14 });
+      const { body } = await call(`${urlOf(0) + PAYMENTS}/${id}`);
+      expect(body).toMatchObject({
+        status: 'partially_captured',
+        amountCaptured: 900,
+        amountCapturable: 100,
+        // Six captures, each with its own fee: 4.35 to the even neighbour, and 30.
+        feeAmount: 6 * 34,
+        version: 8,
+      });
+    }
+    const sum = (amount: number): number => ids.length * amount;
+    expect(await balancesIn(urlOf(1), 'CHF')).toEqual({
+      provider_holds: sum(100),
+      hold_obligations: sum(-100),
+      provider_receivable: sum(900),
+      merchant_pending: sum(-900 + 204),
+      fees: sum(-204),
+    });
+  });
+
+  it('end each refund and each dispute once, whichever side asks', { timeout: 120_000 }, async () => {
+    const records = await repeated(20, async (i) => {
+      const id = await paymentAt(urlOf(i), 'captured', {
+        amount: 1_000,
+        currency: 'GBP',
+        scenario: 'refund_pending',
+      });
+      const refund = () => done(`${urlOf(i) + PAYMENTS}/${id}/refund`, { amount: 100 });
+      const refunds = [await refund(), await refund()].map((body) => String(body.id));
+      const moved = await done(`${urlOf(i) + PAYMENTS}/${id}/advance`, { action: 'dispute', amount: 300 });
+      return { id, refunds, disputeId: String(moved.disputeId) };
+    });
+
+    /** All that can be asked of one payment from three sides: each locks the payment, and two find it by another record. */
+    const asks = ({ id, refunds, disputeId }: (typeof records)[number]) => [
+      ...refunds.flatMap((refundId) =>
+        ['succeed', 'fail', 'cancel'].map((action) => ({
+          path: `${REFUNDS}/${refundId}/advance`,
+          body: { action },
+        })),
+      ),
+      { path: `${PAYMENTS}/${id}/refund`, body: { amount: 200 } },
+      { path: `${DISPUTES}/${disputeId}/advance`, body: { action: 'accept' } },
+      { path: `${DISPUTES}/${disputeId}/advance`, body: { to: 'won' } },
+      { path: `${PAYMENTS}/${id}/refund`, body: { amount: 200 } },
+      { path: `${PAYMENTS}/${id}/advance`, body: { action: 'dispute', amount: 50 } },
+    ];
+    const all = records.flatMap((record) => asks(record).map((ask) => ({ ...ask, id: record.id })));
+    const answers = await Promise.all(
+      [all, all.toReversed()].flatMap((list, node) =>
+        list.map(async ({ path, body }) => ({ path, answer: await post(urlOf(node) + path, body) })),
+      ),
+    );
+    tally(answers.map(({ answer }) => answer));
+    const won = (path: string): readonly Answer[] =>
+      answers.filter((row) => row.path === path && row.answer.status < 300).map(({ answer }) => answer);
+    for (const { id, refunds, disputeId } of records) {
+      for (const refundId of refunds) expect(won(`${REFUNDS}/${refundId}/advance`)).toHaveLength(1);
+      expect(won(`${DISPUTES}/${disputeId}/advance`)).toHaveLength(1);
+      const { body } = await call(`${urlOf(0) + PAYMENTS}/${id}/history?limit=100`);
+      const moves = body.data as readonly { version: number; event: { id: string } }[];
+      expect(moves.map(({ version }) => version)).toEqual(moves.map((_, i) => moves.length - i));
+      expect(new Set(moves.map(({ event }) => event.id)).size).toBe(moves.length);
+    }
+    await queryPostgres(databaseUrl, async (query) => expect(await audit(query)).toEqual([]));
+  });
+});
+
+describe('fifty clients that move payments of one organization on two nodes', () => {
+  const ways: readonly (readonly (Params & { readonly action: string })[])[] = [
+    [
+      { action: 'authorize' },
+      { action: 'capture', amount: 400n },
+      { action: 'capture' },
+      { action: 'settle' },
+      { action: 'refund', amount: 100n },
+    ],
+    [{ action: 'capture' }, { action: 'refund', amount: 250n }, { action: 'settle' }, { action: 'dispute' }],
+    [{ action: 'authorize' }, { action: 'capture', amount: 300n, isFinal: true }, { action: 'dispute' }],
+    [{ action: 'process' }, { action: 'authorize' }, { action: 'cancel' }],
+  ];
+
+  /** The same move on the server and in the model. */
+  async function move(node: string, id: string, before: Payment, step: (typeof ways)[number][number]) {
+    const { action, amount, isFinal } = step;
+    await done(`${node + PAYMENTS}/${id}/advance`, {
+      action,
+      ...(amount === undefined ? {} : { amount: Number(amount) }),
+      ...(isFinal === undefined ? {} : { final: isFinal }),
+    });
+    const after = act(before, action, step, 'willing');
+    if (isRefused(after)) throw new Error(`${action} is refused by the model`);
+    return after;
+  }
+
+  it('leave every balance at exactly what their payments sum to', { timeout: 120_000 }, async () => {
+    const currency = 'NOK';
+    /** Each client has its payments under way at the same time, so that both lanes of both nodes write the same balances. */
+    const payments = await repeated(50, (client) =>
+      Promise.all(
+        [...ways, ...ways, ...ways].map(async (way, i) => {
+          const amount = 1_000 + client * 7 + i;
+          const { id } = await done(urlOf(client) + PAYMENTS, { amount, currency });
+          const terms = { basisPoints: 290n, fixed: 30n };
+          const fields = { amount: BigInt(amount), currency, isManual: false, scenario: 'approve', terms };
+          let payment = newPayment(fields);
+          for (const [turn, step] of way.entries())
+            payment = await move(urlOf(client + turn), String(id), payment, step);
+          return payment;
+        }),
+      ),
+    );
+    const sums: Record<string, number> = {};
+    for (const [account, amount] of payments.flat().flatMap((payment) => Object.entries(booksOf(payment))))
+      sums[account] = (sums[account] ?? 0) + Number(amount);
+    const wanted = Object.fromEntries(Object.entries(sums).filter(([, amount]) => amount !== 0));
+    expect(await balancesIn(urlOf(0), currency)).toEqual(wanted);
+    expect(await balancesIn(urlOf(1), currency)).toEqual(wanted);
+  });
+});
