@@ -6,6 +6,8 @@ import type { Statement } from '../kernel/table.ts';
  */
 export interface Connection {
   query<Row>(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>;
+  /** The last statement of a transaction: its commit travels with it. Outside of one it is a query like any other. */
+  finish<Row>(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>;
   /** Statements without parameters and without answers; for migrations, which may be given more time. */
   script(sql: string, msMax?: number): Promise<void>;
 }

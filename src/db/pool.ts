@@ -85,6 +85,8 @@ export function openPool(settings: PoolSettings): Database {
     lanesMax: settings.lanesMax,
     query: <Row>(statement: Statement, values: readonly unknown[]) =>
       withClient((client) => run<Row>(client, statement, values)),
+    finish: <Row>(statement: Statement, values: readonly unknown[]) =>
+      withClient((client) => run<Row>(client, statement, values)),
     transaction: (work) => withClient((client) => inTransaction(client, work)),
     script: (sql, msMax) => withClient((client) => runScript(client, sql, msMax)),
     close: async () => {
@@ -128,9 +130,17 @@ async function inTransaction<Result>(
   const begun = runScript(client, 'begin');
   begun.catch(() => undefined);
   let result: Result;
+  let committed: Promise<void> | undefined;
   try {
     result = await work({
       query: (statement, values) => run(client, statement, values),
+      finish: async <Row>(statement: Statement, values: readonly unknown[]) => {
+        const rows = run<Row>(client, statement, values);
+        // Not awaited either: when the statement fails, this commit finds the transaction aborted and rolls it back.
+        committed = runScript(client, 'commit');
+        committed.catch(() => undefined);
+        return rows;
+      },
       script: (sql, msMax) => runScript(client, sql, msMax),
     });
     await begun;
@@ -141,6 +151,6 @@ async function inTransaction<Result>(
     });
     throw error;
   }
-  await runScript(client, 'commit');
+  await (committed ?? runScript(client, 'commit'));
   return result;
 }

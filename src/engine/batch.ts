@@ -51,9 +51,8 @@ export type Priors = 'look-up' | 'trust-none';
  * One batch, from loading to the commit: load -> decide -> persist -> answer. It is one transaction: with locks an
  * explicit one, without any the single writing statement, which is its own.
  *
- * With `trust-none` the look-up is left out when nothing else has to be read either. That is safe, because the primary
- * key of the kept answers refuses a key that was used before, and the batch then fails as a whole with a conflict.
- * Undefined means that the trust does not carry: a command keeps no answer, so nothing would notice its key.
+ * With `trust-none` the look-up is left out. That is safe, because the primary key of the kept answers refuses a key that
+ * was used before, and the batch then fails as a whole with a conflict. Undefined means that the trust does not carry: a command keeps no answer, so nothing would notice its key.
  */
 export async function runBatch(
   database: Database,
@@ -64,8 +63,9 @@ export async function runBatch(
   const rows = new WorkingSet(settings.resources);
   for (const submission of submissions) rows.declare(submission);
   const batch = new Batch(submissions, rows, settings);
-  if (!rows.isEmpty) return database.transaction((connection) => batch.run(connection));
-  return priors === 'look-up' ? batch.run(database) : batch.runTrusting(database);
+  return rows.isEmpty
+    ? batch.run(database, priors)
+    : database.transaction((connection) => batch.run(connection, priors));
 }
 
 class Batch {
@@ -88,16 +88,16 @@ class Batch {
     this.#settings = settings;
   }
 
-  async run(connection: Connection): Promise<readonly Answer[]> {
-    await this.#rows.find(connection);
-    await Promise.all([this.#loadPriors(connection), this.#rows.load(connection)]);
-    return this.#finish(connection, this.#decideAll());
-  }
-
-  async runTrusting(connection: Connection): Promise<readonly Answer[] | undefined> {
-    const answers = this.#decideAll();
+  async run(connection: Connection, priors: Priors): Promise<readonly Answer[] | undefined> {
     const claims = this.#submissions.filter(({ idempotency }) => idempotency !== null);
-    return this.#kept.length < claims.length ? undefined : this.#finish(connection, answers);
+    if (!this.#rows.isEmpty || priors === 'look-up') {
+      await this.#rows.find(connection);
+      const look = priors === 'look-up' ? this.#loadPriors(connection, claims) : undefined;
+      await Promise.all([look, this.#rows.load(connection)]);
+    }
+    const answers = this.#decideAll();
+    if (priors === 'trust-none' && this.#kept.length < claims.length) return undefined;
+    return this.#finish(connection, answers);
   }
 
   #decideAll(): readonly Answer[] {
@@ -112,8 +112,7 @@ class Batch {
     return answers;
   }
 
-  async #loadPriors(connection: Connection): Promise<void> {
-    const claims = this.#submissions.filter(({ idempotency }) => idempotency !== null);
+  async #loadPriors(connection: Connection, claims: readonly Submission[]): Promise<void> {
     if (claims.length === 0) return;
     const found = await connection.query<Prior & { n: number }>(findAnswers, [
       encodeArray(
@@ -256,7 +255,7 @@ class Batch {
   async #persist(connection: Connection, writes: readonly TableWrite[]): Promise<void> {
     const { statement, values } = writeStatement(writes);
     try {
-      await connection.query(statement, values);
+      await connection.finish(statement, values);
     } catch (error) {
       const isBusy = error instanceof DatabaseFailure && error.kind === 'busy';
       throw isBusy

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Notice, Provider, ProviderMove } from '../kernel/provider.ts';
 
 /**
@@ -29,7 +29,7 @@ const names: Readonly<Record<string, string>> = {
 };
 
 function token(kind: string, text: string): string {
-  return `${kind}_${createHash('sha256').update(`meridian ${text}`).digest('base64url').replace(/[-_]/g, '').slice(0, 24)}`;
+  return `${kind}_${hash('sha256', `meridian ${text}`, 'base64url').replace(/[-_]/g, '').slice(0, 24)}`;
 }
 
 function transactionId(subjectId: string): string {
