@@ -100,6 +100,14 @@ export function decodeVersion(cursor: string): number | undefined {
   return digits !== undefined && encodeVersion(Number(digits)) === cursor ? Number(digits) : undefined;
 }
 
+// The rows of a batch share few instants, and a record shows several times the same one.
+let lastInstant = Number.NaN;
+let lastText = '';
+
 export function instantToText(instant: Instant): string {
-  return new Date(instant).toISOString();
+  if (instant !== lastInstant) {
+    lastText = new Date(instant).toISOString();
+    lastInstant = instant;
+  }
+  return lastText;
 }

@@ -56,7 +56,24 @@ export function allowedActions<Row extends Stateful>(machine: Machine<Row>, row:
 }
 
 export function openMoves<Row extends Stateful>(machine: Machine<Row>, row: Row): readonly Move<Row>[] {
-  return machine.moves.filter((move) => isOpen(move, row));
+  return movesFrom(machine, row.status).filter(({ when }) => when?.holds(row) ?? true);
+}
+
+const movesByState = new WeakMap<object, Map<string, readonly Move<never>[]>>();
+
+/** The moves that a caller may ask for in a state. Every answer shows them, so they are looked up once. */
+function movesFrom<Row extends Stateful>(machine: Machine<Row>, state: string): readonly Move<Row>[] {
+  let byState = movesByState.get(machine);
+  if (!byState) {
+    byState = new Map();
+    movesByState.set(machine, byState);
+  }
+  let moves = byState.get(state);
+  if (!moves) {
+    moves = machine.moves.filter(({ by, from }) => by === undefined && from.includes(state));
+    byState.set(state, moves);
+  }
+  return moves as readonly Move<Row>[];
 }
 
 /** The guard before `decide`: undefined when the move may start here. */
@@ -66,7 +83,7 @@ export function refuseMove<Row extends Stateful>(
   row: Row,
 ): Refusal | undefined {
   const moves = movesOf(machine, action);
-  if (moves.some((move) => isOpen(move, row))) return undefined;
+  if (openMoves(machine, row).some((move) => move.action === action)) return undefined;
   const unmet = moves.find(({ from, by }) => by === undefined && from.includes(row.status))?.when;
   const because = unmet === undefined ? '' : ` (only when ${unmet.words})`;
   return refuseTransition(machine, row, `cannot ${spoken(action)}${because}`, { action });
@@ -125,10 +142,6 @@ function movesOf<Row extends Stateful>(machine: Machine<Row>, action: string): r
   const moves = machine.moves.filter((move) => move.action === action);
   assert(moves.length > 0, `${machine.resource} has no action ${action}`);
   return moves;
-}
-
-function isOpen<Row extends Stateful>({ from, when, by }: Move<Row>, row: Row): boolean {
-  return by === undefined && from.includes(row.status) && (when?.holds(row) ?? true);
 }
 
 function spoken(action: string): string {

@@ -90,16 +90,6 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
         version: 1,
         createdAt: time,
         updatedAt: body.createdAt,
-        authorizedAt: null,
-        authorizationExpiresAt: null,
-        capturedAt: null,
-        settledAt: null,
-        refundedAt: null,
-        disputedAt: null,
-        chargedBackAt: null,
-        failedAt: null,
-        canceledAt: null,
-        expiredAt: null,
       });
     });
 

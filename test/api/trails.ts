@@ -196,7 +196,7 @@ export function shownFacts(body: Body): Omit<Facts, 'held' | 'refunding' | 'scen
     refunded: Number(body.amountRefunded),
     disputed: Number(body.amountDisputed),
     fee: Number(body.feeAmount),
-    isSettled: body.settledAt !== null,
+    isSettled: body.settledAt !== undefined,
     failureCode: failure?.code ?? null,
     failedAttempts: attempts.filter((attempt) => attempt.failure !== null).length,
   };

@@ -42,7 +42,7 @@ export function shownPayment(body: Body): Fields {
     ...only(body, ['scenario', 'version']),
     failureCode: (body.failure as { code: string } | null)?.code ?? null,
     attempts: (body.attempts as readonly unknown[]).length,
-    isSettled: body.settledAt !== null,
+    isSettled: body.settledAt !== undefined,
     allowedActions: (body.allowedActions as readonly string[]).toSorted(),
   };
 }

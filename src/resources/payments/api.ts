@@ -23,7 +23,6 @@ import {
   Time,
   text,
 } from '../../kernel/schema.ts';
-import type { Instant } from '../../kernel/table.ts';
 import { advancePayment, type MoveParams, noParams } from '../payment-advance/machine.ts';
 import { returnable } from '../payment-moves/machine.ts';
 import {
@@ -31,6 +30,7 @@ import {
   type CreatePayment,
   captureMethods,
   createPayment,
+  type Instants,
   instantNames,
   type PaymentRow,
   paymentMachine,
@@ -142,7 +142,7 @@ const PaymentSchema = resource('payment', paymentMachine.states, {
   version: Type.Integer({ minimum: 1 }),
   createdAt: Time,
   updatedAt: Time,
-  ...Object.fromEntries(instantNames.map((name) => [name, nullable(Time)])),
+  ...Object.fromEntries(instantNames.map((name) => [name, Type.Optional(Time)])),
   ledgerEntries: ExpandedEntries,
 });
 
@@ -163,13 +163,18 @@ function presentAttempts(row: PaymentRow) {
   return [...failed, { number, scenario: scenarioOf(row.scenario, number), failure: null, failedAt: null }];
 }
 
-function shownInstant(instant: Instant | undefined): string | null {
-  return instant === undefined ? null : instantToText(instant);
+/** Only of what happened: most of these moments never come. */
+function presentInstants(instants: Instants): Record<string, string> {
+  const shown: Record<string, string> = {};
+  for (const name of instantNames) {
+    const instant = instants[name];
+    if (instant !== undefined) shown[name] = instantToText(instant);
+  }
+  return shown;
 }
 
 export function presentPayment(row: PaymentRow): Presented {
   const createdAt = instantToText(row.createdAt);
-  const { instants } = row;
   return {
     object: 'payment',
     sandbox: true,
@@ -202,16 +207,7 @@ export function presentPayment(row: PaymentRow): Presented {
     version: row.version,
     createdAt,
     updatedAt: row.updatedAt === row.createdAt ? createdAt : instantToText(row.updatedAt),
-    authorizedAt: shownInstant(instants.authorizedAt),
-    authorizationExpiresAt: shownInstant(instants.authorizationExpiresAt),
-    capturedAt: shownInstant(instants.capturedAt),
-    settledAt: shownInstant(instants.settledAt),
-    refundedAt: shownInstant(instants.refundedAt),
-    disputedAt: shownInstant(instants.disputedAt),
-    chargedBackAt: shownInstant(instants.chargedBackAt),
-    failedAt: shownInstant(instants.failedAt),
-    canceledAt: shownInstant(instants.canceledAt),
-    expiredAt: shownInstant(instants.expiredAt),
+    ...presentInstants(row.instants),
   };
 }
 
