@@ -104,7 +104,7 @@ describe.each(databaseKinds)('a database of the first version on %s', (kind) => 
     for (const payment of body.data) {
       expect(payment).toMatchObject({
         ...{ status: 'pending', version: 1, amount: 1_000, amountCapturable: 0, amountRefundable: 0 },
-        ...{ failure: null, disputeId: null, settledAt: null },
+        ...{ failure: null, disputeId: null },
         attempts: [{ number: 1, scenario: 'approve' }],
       });
     }
