@@ -52,7 +52,8 @@ export type Priors = 'look-up' | 'trust-none';
  * explicit one, without any the single writing statement, which is its own.
  *
  * With `trust-none` the look-up is left out. That is safe, because the primary key of the kept answers refuses a key that
- * was used before, and the batch then fails as a whole with a conflict. Undefined means that the trust does not carry: a command keeps no answer, so nothing would notice its key.
+ * was used before, and the batch then fails as a whole with a conflict. Undefined means that the trust does not carry: a
+ * command keeps no answer, so nothing would notice its key.
  */
 export async function runBatch(
   database: Database,
@@ -184,12 +185,13 @@ class Batch {
   #record({ context }: Submission, change: Change, json: string): void {
     this.#rows.apply(change);
     this.#changes.push(change);
-    const { appId, requestId, suffix } = context;
-    const isTold = this.#resource(change.resource).emitsEvents && appId !== null;
+    const { requestId, suffix } = context;
+    const appId = this.#resource(change.resource).emitsEvents ? change.row.appId : undefined;
     // The first event shares its suffix with the request, so that the rows of one request can be told together.
-    const eventId = isTold ? formatId('event', this.#isFirstEvent(requestId) ? suffix : newSuffix()) : null;
+    const eventId =
+      appId === undefined ? null : formatId('event', this.#isFirstEvent(requestId) ? suffix : newSuffix());
     this.#history.push(historyRow(context, change, eventId));
-    if (eventId !== null && appId !== null)
+    if (eventId !== null && appId !== undefined)
       this.#events.push(eventRow(context, change, eventId, appId, json));
   }
 

@@ -122,12 +122,12 @@ function search<Row extends Stateful, Params, At extends Position<Row>>(
   return refusal;
 }
 
-const fewest = new WeakMap<object, Map<string, ReadonlyMap<string, number>>>();
+const distances = new WeakMap<object, Map<string, ReadonlyMap<string, number>>>();
 
 /** How many moves lead at least from each state to the goal, by the table alone: conditions can only make it more. */
 function fewestMovesTo<Row extends Stateful>(machine: Machine<Row>, to: string): ReadonlyMap<string, number> {
-  const known = fewest.get(machine) ?? new Map<string, ReadonlyMap<string, number>>();
-  fewest.set(machine, known);
+  const known = distances.get(machine) ?? new Map<string, ReadonlyMap<string, number>>();
+  distances.set(machine, known);
   const found = known.get(to);
   if (found) return found;
   const movesTo = new Map([[to, 0]]);

@@ -68,6 +68,8 @@ export interface Change {
 }
 
 export interface StatefulRow extends AnyRow {
+  /** The application that made the record: its webhooks hear of it, whoever moves it. */
+  readonly appId?: string;
   readonly status: string;
   readonly version: number;
 }

@@ -72,6 +72,22 @@ describe.each(databaseKinds)('advance on %s', (kind) => {
       expect(answer.body.ledgerEntries).toHaveLength(3);
     });
 
+    test('whoever moves a record, its events belong to the application that made it', async () => {
+      const second = await acme.addKey({ application: 'second' });
+      const { id } = await life.create();
+      const moved = await second.client.post(`${payments}/${id}/advance`, { to: 'refunded' });
+      expect(moved.body.status).toBe('refunded');
+      const apps = await server.database.query<{ appId: string; events: number }>(
+        {
+          name: '',
+          text: `select app_id as "appId", count(*)::integer as events from events
+            where org_id = $1 and (resource_id = $2 or request_id = $3) group by 1`,
+        },
+        [acme.orgId, id, moved.body.requestId],
+      );
+      expect(apps).toEqual([{ appId: acme.appId, events: 5 }]);
+    });
+
     test('an authorization lapses after seven days of the application, and says when', async () => {
       const now = Date.parse('2026-11-15T09:30:00.000Z');
       const frozen = lifecycle(acme.clientOn(openApp(server, { wallClock: () => now })));

@@ -26,20 +26,9 @@ import type { Server } from '../../src/server.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { databaseKinds, openEngine, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
+import { usual } from './submitting.ts';
 
-const payment: CreatePayment = {
-  amount: 1250n,
-  currency: 'EUR',
-  customerId: null,
-  captureMethod: 'automatic',
-  paymentMethodType: 'card',
-  cardNumber: null,
-  description: null,
-  reference: null,
-  metadata: {},
-  scenario: 'approve',
-  autoAdvance: false,
-};
+const payment: CreatePayment = { ...usual, amount: 1250n };
 const ada: CustomerFields = { name: 'Ada', email: null, phone: null, reference: null, metadata: {} };
 const dayMs = 24 * 3_600_000;
 

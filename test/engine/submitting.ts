@@ -35,7 +35,7 @@ export function observed(database: Database, settings: Partial<EngineSettings> =
   return { engine, sizes, retries, bugs };
 }
 
-const usual: CreatePayment = {
+export const usual: CreatePayment = {
   amount: 1_000n,
   currency: 'EUR',
   customerId: null,

@@ -1,16 +1,13 @@
-import path from 'node:path';
-import { afterAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { audit, type Query } from '../simulation/auditor.ts';
-import { createDatabase } from '../support/postgres.ts';
-import { type ServerOptions, type ServerProcess, startServer } from '../support/processes.ts';
+import { type ServerProcess, startServer } from '../support/processes.ts';
 import { temporaryFolder } from './client.ts';
-import { queryEmbedded, queryPostgres } from './records.ts';
+import { passed, placesIn, randomFrom, SEED } from './kills.ts';
 import { lives, Walk } from './walks.ts';
 
 const ROUNDS = 4;
 const CLIENTS = 16;
 const KILL_AFTER_MS_MAX = 1_200;
-const SEED = Number(process.env.SANDBANK_TEST_SEED ?? Date.now() % 1_000_000);
 
 const folder = temporaryFolder();
 let server: ServerProcess | undefined;
@@ -20,24 +17,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-interface Place {
-  readonly options: ServerOptions;
-  /** Called when the server has stopped. */
-  readonly inspect: (work: (query: Query) => Promise<void>) => Promise<void>;
-}
-
-const places: Readonly<Record<string, () => Promise<Place>>> = {
-  'the embedded database': async () => {
-    const dataDir = path.join(folder.path, 'data');
-    return { options: { dataDir }, inspect: (work) => queryEmbedded(dataDir, work) };
-  },
-  PostgreSQL: async () => {
-    const databaseUrl = await createDatabase(inject('postgresUrl'));
-    return { options: { databaseUrl }, inspect: (work) => queryPostgres(databaseUrl, work) };
-  },
-};
-
-describe.each(Object.entries(places))('kill -9 while payments are moved on %s', (name, open) => {
+describe.each(placesIn(folder.path))('kill -9 while payments are moved on %s', (name, open) => {
   it('loses no acknowledged move, makes none twice, and leaves the books in order', {
     timeout: 180_000,
   }, async () => {
@@ -114,22 +94,4 @@ async function expectEnds(query: Query, walks: readonly Walk[]): Promise<void> {
   expect(await query('select count(*)::integer as kept from idempotency')).toEqual([{ kept: steps }]);
   const accepted = `select count(*)::integer as accepted from audit where outcome = 'accepted' and action ~ 'payments|refunds|disputes'`;
   expect(await query(accepted)).toEqual([{ accepted: steps }]);
-}
-
-/** The moment of the kill is what is tried here, so it is by the clock: any other sign would favour one step of a batch. */
-function passed(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, milliseconds);
-  });
-}
-
-/** mulberry32: small, and the same sequence for the same seed everywhere. */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let bits = Math.imul(state ^ (state >>> 15), state | 1);
-    bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,19 +1,18 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, inject, it, vi } from 'vitest';
-import { createDatabase } from '../support/postgres.ts';
-import { type ServerOptions, type ServerProcess, spawnServer, startServer } from '../support/processes.ts';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { type ServerProcess, spawnServer, startServer } from '../support/processes.ts';
 import { createPayment, temporaryFolder } from './client.ts';
+import { passed, placesIn, randomFrom, SEED } from './kills.ts';
 import { type Claim, expectListed, retry, startLoad } from './load.ts';
-import { expectWhole, type Query, queryEmbedded, queryPostgres } from './records.ts';
+import { expectWhole } from './records.ts';
 
 const ROUNDS = 10;
 const KILL_AFTER_MS_MAX = 400;
 const FIRST_STARTS = 3;
 // From the lock to the first answer; what comes later is an ordinary crash.
 const FIRST_START_MS_MAX = 1_500;
-const SEED = Number(process.env.SANDBANK_TEST_SEED ?? Date.now() % 1_000_000);
 
 const folder = temporaryFolder();
 let server: ServerProcess | undefined;
@@ -23,27 +22,10 @@ afterAll(async () => {
   folder.remove();
 });
 
-interface Place {
-  readonly options: ServerOptions;
-  /** Called when the server has stopped. */
-  readonly inspect: (work: (query: Query) => Promise<void>) => Promise<void>;
-}
-
-const places: Readonly<Record<string, () => Promise<Place>>> = {
-  'the embedded database': async () => {
-    const dataDir = path.join(folder.path, 'data');
-    return { options: { dataDir }, inspect: (work) => queryEmbedded(dataDir, work) };
-  },
-  PostgreSQL: async () => {
-    const databaseUrl = await createDatabase(inject('postgresUrl'));
-    return { options: { databaseUrl }, inspect: (work) => queryPostgres(databaseUrl, work) };
-  },
-};
-
-describe.each(Object.keys(places))('kill -9 under load on %s', (name) => {
+describe.each(placesIn(folder.path))('kill -9 under load on %s', (name, open) => {
   it('loses no acknowledged payment and makes none twice', { timeout: 120_000 }, async () => {
     const random = randomFrom(SEED);
-    const { options, inspect } = await (places[name] as () => Promise<Place>)();
+    const { options, inspect } = await open();
     const start = () => startServer({ ...options, seed: folder.seed });
     const claims: Claim[] = [];
     const totals = { acknowledged: 0, found: 0, made: 0 };
@@ -100,21 +82,3 @@ describe('kill -9 during the first start', () => {
     }
   });
 });
-
-/** The moment of the kill is what is tried here, so it is by the clock: any other sign would favour one step of a batch. */
-function passed(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, milliseconds);
-  });
-}
-
-/** mulberry32: small, and the same sequence for the same seed everywhere. */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let bits = Math.imul(state ^ (state >>> 15), state | 1);
-    bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
