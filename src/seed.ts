@@ -12,7 +12,7 @@ import { limits } from './kernel/limits.ts';
 import type { Reader } from './kernel/route.ts';
 import { strict, Time, text } from './kernel/schema.ts';
 import { isScope, scopes } from './kernel/scopes.ts';
-import { defaultTerms, type Terms } from './kernel/terms.ts';
+import { defaultTerms, ratePattern, type Terms } from './kernel/terms.ts';
 import { providerNames } from './provider/index.ts';
 import { apiKeyPattern, declareApiKey } from './resources/api-keys/machine.ts';
 import { findKeyOwner } from './resources/api-keys/store.ts';
@@ -53,6 +53,21 @@ const SeedSchema = strict({
               }),
             ),
             provider: Type.Optional(Type.Enum([...providerNames])),
+            fx: Type.Optional(
+              strict({
+                marginBasisPoints: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.fxMarginMax })),
+                rates: Type.Optional(
+                  Type.Record(
+                    Type.String({ pattern: '^[A-Z]{3}/[A-Z]{3}$' }),
+                    Type.String({ pattern: ratePattern }),
+                    {
+                      maxProperties: limits.fxRatesMax,
+                      additionalProperties: false,
+                    },
+                  ),
+                ),
+              }),
+            ),
             webhooks: Type.Optional(Type.Array(Webhook, { maxItems: 100 })),
             apiKeys: Type.Optional(
               Type.Array(
@@ -146,7 +161,6 @@ export async function applySeed(
           actor: { kind: 'system', id: 'seed' },
           requestId: formatId('request', suffix),
           ip: null,
-          now,
           suffix,
         },
       });
@@ -163,10 +177,12 @@ export async function applySeed(
   }
 }
 
-function termsOf({ fee, provider }: SeedApplication): Partial<Terms> {
+function termsOf({ fee, provider, fx }: SeedApplication): Partial<Terms> {
   return {
     ...(fee ? { feeBasisPoints: fee.basisPoints, feeFixed: BigInt(fee.fixedAmount) } : {}),
     ...(provider === undefined ? {} : { provider }),
+    ...(fx?.marginBasisPoints === undefined ? {} : { fxMarginBasisPoints: fx.marginBasisPoints }),
+    ...(fx?.rates === undefined ? {} : { fxRates: fx.rates }),
   };
 }
 

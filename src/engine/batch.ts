@@ -19,10 +19,23 @@ import {
   ledgerEntriesTable,
   type ProviderEventRow,
   providerEventsTable,
+  type SettlementLineRow,
+  settlementLinesTable,
+  timersTable,
 } from '../kernel/trail.ts';
 import { findAnswers, type IdempotencyRow, idempotencyTable } from './answers.ts';
-import { auditRow, balanceRows, eventRow, historyRow, ledgerEntryRows, providerEventRows } from './derive.ts';
+import { BatchClocks } from './batch-clocks.ts';
+import {
+  auditRow,
+  balanceRows,
+  eventRow,
+  historyRow,
+  ledgerEntryRows,
+  providerEventRows,
+  settlementLineRows,
+} from './derive.ts';
 import { newSuffix } from './ids.ts';
+import type { KnownClocks } from './known-clocks.ts';
 import { type TableWrite, writeStatement } from './persist.ts';
 import { type Answer, claimScope, refusalAnswer, type Submission } from './submission.ts';
 import { WorkingSet } from './working-set.ts';
@@ -44,7 +57,10 @@ export class PersistBusy extends Error {
   override readonly name = 'PersistBusy';
 }
 
-/** How a batch treats the answers kept for its keys: it looks them up, or trusts that there are none. */
+/**
+ * How a batch treats the answers kept for its keys: it looks them up, or trusts that there are none. With the same trust
+ * it takes the clocks as this node knows them; else it reads and locks them.
+ */
 export type Priors = 'look-up' | 'trust-none';
 
 /**
@@ -59,11 +75,12 @@ export async function runBatch(
   database: Database,
   submissions: readonly Submission[],
   settings: BatchSettings,
+  clocks: KnownClocks,
   priors: Priors,
 ): Promise<readonly Answer[] | undefined> {
   const rows = new WorkingSet(settings.resources);
-  for (const submission of submissions) rows.declare(submission);
-  const batch = new Batch(submissions, rows, settings);
+  const batch = new Batch(submissions, rows, settings, clocks);
+  batch.declare(priors);
   return rows.isEmpty
     ? batch.run(database, priors)
     : database.transaction((connection) => batch.run(connection, priors));
@@ -80,13 +97,28 @@ class Batch {
   readonly #changes: Change[] = [];
   readonly #entries: LedgerEntryRow[] = [];
   readonly #providerEvents: ProviderEventRow[] = [];
+  readonly #settlementLines: SettlementLineRow[] = [];
   readonly #kept: IdempotencyRow[] = [];
+  readonly #clocks: BatchClocks;
   readonly #bugs: { readonly error: unknown; readonly requestId: string }[] = [];
 
-  constructor(submissions: readonly Submission[], rows: WorkingSet, settings: BatchSettings) {
+  constructor(
+    submissions: readonly Submission[],
+    rows: WorkingSet,
+    settings: BatchSettings,
+    clocks: KnownClocks,
+  ) {
     this.#submissions = submissions;
     this.#rows = rows;
     this.#settings = settings;
+    this.#clocks = new BatchClocks(clocks, rows);
+  }
+
+  declare(priors: Priors): void {
+    for (const submission of this.#submissions) {
+      this.#rows.declare(submission);
+      this.#clocks.declare(submission, priors === 'trust-none');
+    }
   }
 
   async run(connection: Connection, priors: Priors): Promise<readonly Answer[] | undefined> {
@@ -95,6 +127,7 @@ class Batch {
       await this.#rows.find(connection);
       const look = priors === 'look-up' ? this.#loadPriors(connection, claims) : undefined;
       await Promise.all([look, this.#rows.load(connection)]);
+      await this.#clocks.loadForeign(connection, this.#submissions);
     }
     const answers = this.#decideAll();
     if (priors === 'trust-none' && this.#kept.length < claims.length) return undefined;
@@ -108,6 +141,7 @@ class Batch {
   async #finish(connection: Connection, answers: readonly Answer[]): Promise<readonly Answer[]> {
     const writes = this.#writes();
     if (writes.length > 0) await this.#persist(connection, writes);
+    this.#clocks.remember();
     // Told at the end, because a batch may be decided twice before it is written once.
     for (const { error, requestId } of this.#bugs) this.#settings.onBug(error, requestId);
     return answers;
@@ -148,7 +182,7 @@ class Batch {
     try {
       const decision = submission.kind.decide(
         submission.input,
-        submission.context,
+        { ...submission.context, now: this.#clocks.nowFor(submission), wallNow: submission.wallNow },
         this.#rows.rowsFor(submission),
       );
       return decision.ok ? this.#accepted(submission, decision) : this.#refused(submission, decision);
@@ -159,7 +193,8 @@ class Batch {
     }
   }
 
-  #accepted(submission: Submission, { changes, answer }: Accepted): Answer {
+  #accepted(submission: Submission, accepted: Accepted): Answer {
+    const { changes, answer, fields, isInterim, timed } = accepted;
     const { context, kind } = submission;
     const present = ({ resource, row }: Pick<Change, 'resource'> & { row: AnyRow }) =>
       JSON.stringify(this.#resource(resource).present(row));
@@ -168,18 +203,24 @@ class Batch {
     const own = shown[changes.findLastIndex(({ row }) => row === answer.row)] ?? present(answer);
     const entries = changes.flatMap((change) => ledgerEntryRows(context, change));
     const told = changes.flatMap((change) => providerEventRows(context, change, this.#settings.providers));
-    const body = withRequestId(
-      submission.expandsEntries ? this.#expanded(own, entries) : own,
-      context.requestId,
+    const settled = changes.flatMap((change) =>
+      settlementLineRows(context, change, this.#settings.providers),
     );
+    const more = submission.expandsEntries
+      ? { ...fields, ledgerEntries: entries.map(this.#settings.presentEntry) }
+      : fields;
+    const body = withRequestId(more ? withFields(own, more) : own, context.requestId);
     // From here it must succeed.
     changes.forEach((change, i) => {
       this.#record(submission, change, shown[i] ?? '');
     });
     this.#entries.push(...entries);
     this.#providerEvents.push(...told);
+    this.#settlementLines.push(...settled);
+    for (const { resource, row } of timed ?? []) this.#rows.retime(resource, row);
     this.#audit.push(auditRow(submission, answer));
-    return this.#keep(submission, { status: successStatus[kind.success], body, isReplay: false, code: null });
+    const made: Answer = { status: successStatus[kind.success], body, isReplay: false, code: null };
+    return isInterim ? made : this.#keep(submission, made);
   }
 
   #record({ context }: Submission, change: Change, json: string): void {
@@ -193,11 +234,6 @@ class Batch {
     this.#history.push(historyRow(context, change, eventId));
     if (eventId !== null && appId !== undefined)
       this.#events.push(eventRow(context, change, eventId, appId, json));
-  }
-
-  /** The resource of an answer with what its command posted. */
-  #expanded(json: string, entries: readonly LedgerEntryRow[]): string {
-    return `${json.slice(0, -1)},"ledgerEntries":${JSON.stringify(entries.map(this.#settings.presentEntry))}}`;
   }
 
   #isFirstEvent(requestId: string): boolean {
@@ -241,6 +277,7 @@ class Batch {
       const { inserts, updates } = this.#rows.changed(name);
       writes.push({ table, mode: 'insert', rows: inserts }, { table, mode: 'update', rows: updates });
     }
+    const timers = this.#rows.timers();
     // Sorted: two nodes that insert the same keys wait for each other in one direction only, and never in a circle.
     this.#kept.sort((a, b) => (keyOrder(a) < keyOrder(b) ? -1 : 1));
     writes.push(
@@ -248,6 +285,9 @@ class Batch {
       { table: eventsTable, mode: 'insert', rows: this.#events },
       { table: ledgerEntriesTable, mode: 'insert', rows: this.#entries },
       { table: providerEventsTable, mode: 'insert', rows: this.#providerEvents },
+      { table: settlementLinesTable, mode: 'insert', rows: this.#settlementLines },
+      { table: timersTable, mode: 'put', rows: timers.put },
+      { table: timersTable, mode: 'delete', rows: timers.removed },
       { table: auditTable, mode: 'insert', rows: this.#audit },
       { table: idempotencyTable, mode: 'insert', rows: this.#kept },
     );
@@ -255,7 +295,7 @@ class Batch {
   }
 
   async #persist(connection: Connection, writes: readonly TableWrite[]): Promise<void> {
-    const { statement, values } = writeStatement(writes);
+    const { statement, values } = writeStatement(writes, this.#clocks.decidedBy);
     try {
       await connection.finish(statement, values);
     } catch (error) {
@@ -271,6 +311,10 @@ class Batch {
     if (!resource) throw new Error(`${name} is not in the list of resources`);
     return resource;
   }
+}
+
+function withFields(json: string, fields: Readonly<Record<string, unknown>>): string {
+  return `${json.slice(0, -1)},${JSON.stringify(fields).slice(1)}`;
 }
 
 function replay({ status, body }: Prior): Answer {

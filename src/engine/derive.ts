@@ -1,7 +1,8 @@
 import { assert } from '../kernel/assert.ts';
-import type { Change, CommandContext } from '../kernel/command.ts';
+import type { Change, Request } from '../kernel/command.ts';
 import type { ErrorCode } from '../kernel/errors.ts';
 import { formatId } from '../kernel/ids.ts';
+import { dayOf } from '../kernel/list.ts';
 import { type Provider, receive } from '../kernel/provider.ts';
 import type { AnyRow } from '../kernel/table.ts';
 import type {
@@ -11,12 +12,13 @@ import type {
   HistoryRow,
   LedgerEntryRow,
   ProviderEventRow,
+  SettlementLineRow,
 } from '../kernel/trail.ts';
 import { newSuffix } from './ids.ts';
 import type { Submission } from './submission.ts';
 
 /** What each decision leaves behind besides its own rows. One place for all resources, so that none forgets. */
-export function historyRow(context: CommandContext, change: Change, eventId: string | null): HistoryRow {
+export function historyRow(context: Request, change: Change, eventId: string | null): HistoryRow {
   const { resource, action, from, row } = change;
   return {
     orgId: row.orgId,
@@ -30,12 +32,12 @@ export function historyRow(context: CommandContext, change: Change, eventId: str
     actorKind: context.actor.kind,
     actorId: context.actor.id,
     requestId: context.requestId,
-    at: context.now,
+    at: row.updatedAt,
   };
 }
 
 export function eventRow(
-  context: CommandContext,
+  context: Request,
   change: Change,
   id: string,
   appId: string,
@@ -52,7 +54,7 @@ export function eventRow(
     sequence: row.version,
     requestId: context.requestId,
     data,
-    createdAt: context.now,
+    createdAt: row.updatedAt,
   };
 }
 
@@ -81,13 +83,13 @@ export function auditRow(
 
 /** The entries of one change. Amounts leave bigint here, because they are kept as JSON. */
 export function ledgerEntryRows(
-  context: CommandContext,
-  { row, entries }: Change,
+  context: Request,
+  { resource, row, entries }: Change,
 ): readonly LedgerEntryRow[] {
   return entries.map(({ reason, postings }) => ({
     orgId: row.orgId,
     id: formatId('ledger_entry', newSuffix()),
-    paymentId: row.id,
+    ...recordIds(resource, row.id),
     recordVersion: row.version,
     reason,
     postings: postings.map(({ account, currency, amount }) => ({
@@ -96,7 +98,7 @@ export function ledgerEntryRows(
       amount: Number(amount),
     })),
     requestId: context.requestId,
-    createdAt: context.now,
+    createdAt: row.updatedAt,
   }));
 }
 
@@ -114,7 +116,7 @@ export function balanceRows(changes: readonly Change[]): readonly BalanceRow[] {
 }
 
 export function providerEventRows(
-  context: CommandContext,
+  context: Request,
   { row, told }: Change,
   providers: ReadonlyMap<string, Provider>,
 ): readonly ProviderEventRow[] {
@@ -126,7 +128,7 @@ export function providerEventRows(
   return notices.map(({ eventId, transactionId, type, payload }, i) => ({
     orgId: row.orgId,
     id: formatId('provider_event', newSuffix()),
-    paymentId: told.paymentId,
+    ...recordIds(told.record, told.recordId),
     provider: provider.name,
     providerTransactionId: transactionId,
     providerEventId: eventId,
@@ -137,4 +139,39 @@ export function providerEventRows(
     requestId: context.requestId,
     receivedAt: told.at,
   }));
+}
+
+/** The lines of the report that came with a move, each beside what the ledger says. */
+export function settlementLineRows(
+  context: Request,
+  { resource, row, settlement }: Change,
+  providers: ReadonlyMap<string, Provider>,
+): readonly SettlementLineRow[] {
+  if (settlement === null) return [];
+  const { movement, lines } = settlement;
+  const provider = providers.get(movement.provider);
+  assert(provider, `${movement.provider} is not in the list of providers`);
+  return lines.map(({ subject, isOfRecord, ledger, reported, result }) => ({
+    orgId: row.orgId,
+    id: formatId('settlement_line', newSuffix()),
+    appId: row.appId ?? '',
+    settledOn: dayOf(row.updatedAt),
+    provider: provider.name,
+    providerTransactionId: provider.transactionId(subject),
+    ...(isOfRecord ? recordIds(resource, movement.recordId) : { paymentId: null, transferId: null }),
+    currency: movement.currency,
+    ledgerGross: ledger?.gross ?? null,
+    ledgerFee: ledger?.fee ?? null,
+    gross: reported?.gross ?? null,
+    fee: reported?.fee ?? null,
+    result,
+    requestId: context.requestId,
+    createdAt: row.updatedAt,
+  }));
+}
+
+/** Entries, provider events and report lines belong to a payment or to a transfer. */
+function recordIds(resource: string, id: string): Pick<LedgerEntryRow, 'paymentId' | 'transferId'> {
+  const isTransfer = resource === 'transfer';
+  return { paymentId: isTransfer ? null : id, transferId: isTransfer ? id : null };
 }

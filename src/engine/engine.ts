@@ -5,6 +5,7 @@ import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Instant } from '../kernel/table.ts';
 import { reapAnswers } from './answers.ts';
 import { type BatchSettings, PersistBusy, type Priors, runBatch } from './batch.ts';
+import { KnownClocks } from './known-clocks.ts';
 import { RecentKeys } from './recent-keys.ts';
 import { type Answer, claimScope, refusalAnswer, refusedCommand, type Submission } from './submission.ts';
 
@@ -57,6 +58,7 @@ export class Engine {
   readonly #waitMsMax: number;
   readonly #claimed = new Set<string>();
   readonly #recentKeys = new RecentKeys();
+  readonly #clocks = new KnownClocks();
   #trustFrom = 0;
   #queue: Queued[] = [];
   #lanesBusy = 0;
@@ -189,7 +191,7 @@ export class Engine {
       : ['look-up', 'look-up'];
     for (const priors of rounds) {
       try {
-        const answers = await runBatch(this.#database, submissions, this.#settings, priors);
+        const answers = await runBatch(this.#database, submissions, this.#settings, this.#clocks, priors);
         if (answers) return answers;
       } catch (error) {
         if (isUnavailable(error)) return submissions.map((submission) => this.#unavailable(submission));
@@ -221,7 +223,8 @@ export class Engine {
   async #single(submission: Submission): Promise<Answer> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const [answer] = (await runBatch(this.#database, [submission], this.#settings, 'look-up')) ?? [];
+        const [answer] =
+          (await runBatch(this.#database, [submission], this.#settings, this.#clocks, 'look-up')) ?? [];
         assert(answer, 'a batch of one has one answer');
         return answer;
       } catch (error) {
@@ -241,7 +244,7 @@ export class Engine {
     const refusal = refuse('idempotency_in_progress', { param: 'Idempotency-Key', retryAfterSeconds });
     const kind = refusedCommand(submission.kind.name, refusal);
     const audited: Submission = { ...submission, kind, input: undefined, idempotency: null };
-    const answers = await runBatch(this.#database, [audited], this.#settings, 'look-up').catch(
+    const answers = await runBatch(this.#database, [audited], this.#settings, this.#clocks, 'look-up').catch(
       () => undefined,
     );
     return answers?.[0] ?? this.#unavailable(submission);

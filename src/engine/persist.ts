@@ -1,14 +1,22 @@
 import { encodeArray } from '../db/array.ts';
+import { assert } from '../kernel/assert.ts';
 import type { Statement, Table } from '../kernel/table.ts';
 
 /** Rows of one table that one batch writes. */
 export interface TableWrite {
   // biome-ignore lint/suspicious/noExplicitAny: a batch writes tables of every row type, each through its own description.
   readonly table: Table<any>;
-  /** `add` adds the one column that is not of the key to what is there. */
-  readonly mode: 'insert' | 'update' | 'add';
+  /** `add` adds the one column that is not of the key to what is there; `put` inserts or replaces. */
+  readonly mode: 'insert' | 'update' | 'add' | 'put' | 'delete';
   // biome-ignore lint/suspicious/noExplicitAny: see above.
   readonly rows: readonly any[];
+}
+
+/** A clock that the batch was decided by, although it was not locked: the write is refused if it has been moved since. */
+export interface DecidedBy {
+  readonly orgId: string;
+  readonly clockId: string;
+  readonly version: number;
 }
 
 const statements = new Map<string, Statement>();
@@ -19,7 +27,10 @@ const statementsMax = 256;
  * All tables of a batch in one statement: data-modifying CTEs over `unnest`. One statement is one transaction, so a
  * batch that took no locks needs neither begin nor commit, and every batch needs one round trip to write.
  */
-export function writeStatement(writes: readonly TableWrite[]): { statement: Statement; values: Buffer[] } {
+export function writeStatement(
+  writes: readonly TableWrite[],
+  clocks: readonly DecidedBy[],
+): { statement: Statement; values: Buffer[] } {
   const shape = writes.map(({ table, mode }) => `${mode} ${table.name}`).join(', ');
   let statement = statements.get(shape);
   if (!statement) {
@@ -38,6 +49,20 @@ export function writeStatement(writes: readonly TableWrite[]): { statement: Stat
       );
     }
   }
+  values.push(
+    encodeArray(
+      'text',
+      clocks.map(({ orgId }) => orgId),
+    ),
+    encodeArray(
+      'text',
+      clocks.map(({ clockId }) => clockId),
+    ),
+    encodeArray(
+      'integer',
+      clocks.map(({ version }) => version),
+    ),
+  );
   return { statement, values };
 }
 
@@ -48,22 +73,38 @@ function compose(writes: readonly TableWrite[]): string {
       parameters += 1;
       return `$${parameters}::${type}[]`;
     });
-    return mode === 'update' ? updateText(table, arrays) : insertText(table, arrays, mode);
+    if (mode === 'update') return updateText(table, arrays);
+    return mode === 'delete' ? deleteText(table, arrays) : insertText(table, arrays, mode);
   });
-  const last = parts.pop() ?? '';
+  const [orgIds, clockIds, versions] = [parameters + 1, parameters + 2, parameters + 3];
+  assert(
+    writes.at(-1)?.mode === 'insert',
+    'a batch ends with an insert, which the guard on clocks stands behind',
+  );
+  const last = `${parts.pop()} where (select refuse_moved_clocks($${orgIds}::text[], $${clockIds}::text[], $${versions}::integer[]))`;
   return parts.length === 0
     ? last
     : `with ${parts.map((part, i) => `w${i} as (${part})`).join(', ')} ${last}`;
 }
 
-function insertText<Row>(table: Table<Row>, arrays: readonly string[], mode: 'insert' | 'add'): string {
+function insertText<Row>(
+  table: Table<Row>,
+  arrays: readonly string[],
+  mode: 'insert' | 'add' | 'put',
+): string {
   const columns = table.columns.map(({ column }) => column);
   const insert = `insert into ${table.name} (${columns.join(', ')}) select * from unnest(${arrays.join(', ')})`;
   if (mode === 'insert') return insert;
   const sums = columns
     .filter((column) => !table.key.includes(column))
-    .map((column) => `${column} = ${table.name}.${column} + excluded.${column}`);
+    .map((column) => `${column} = ${mode === 'add' ? `${table.name}.${column} + ` : ''}excluded.${column}`);
   return `${insert} on conflict (${table.key.join(', ')}) do update set ${sums.join(', ')}`;
+}
+
+function deleteText<Row>(table: Table<Row>, arrays: readonly string[]): string {
+  const columns = table.columns.map(({ column }) => column);
+  const match = table.key.map((column) => `t.${column} = u.${column}`).join(' and ');
+  return `delete from ${table.name} t using unnest(${arrays.join(', ')}) as u(${columns.join(', ')}) where ${match}`;
 }
 
 function updateText<Row>(table: Table<Row>, arrays: readonly string[]): string {

@@ -1,4 +1,4 @@
-import type { CommandContext, CommandKind } from '../kernel/command.ts';
+import type { CommandKind, Request } from '../kernel/command.ts';
 import { errorBody } from '../kernel/envelope.ts';
 import { type ErrorCode, type Refusal, statusOf } from '../kernel/errors.ts';
 import type { Instant } from '../kernel/table.ts';
@@ -8,7 +8,7 @@ export interface Submission {
   // biome-ignore lint/suspicious/noExplicitAny: a batch holds commands of every kind; each kind knows its own input.
   readonly kind: CommandKind<any>;
   readonly input: unknown;
-  readonly context: CommandContext;
+  readonly context: Request;
   readonly idempotency: IdempotencyClaim | null;
   /** Whether the answer shows the ledger entries of the command. */
   readonly expandsEntries?: boolean;

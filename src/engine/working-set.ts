@@ -1,9 +1,12 @@
 import { encodeArray } from '../db/array.ts';
 import type { Connection } from '../db/database.ts';
 import { assert } from '../kernel/assert.ts';
-import type { AnyResource, Change, LoadedRows, Read } from '../kernel/command.ts';
+import type { AnyResource, Change, LoadedRows, Read, RowRead, StatefulRow } from '../kernel/command.ts';
+import { DatabaseFailure } from '../kernel/failure.ts';
 import { type IdKind, isId } from '../kernel/ids.ts';
 import { type AnyRow, type KeyLock, selectByKeys } from '../kernel/table.ts';
+import type { TimerRow } from '../kernel/trail.ts';
+import { findBalances } from './balances.ts';
 import type { Submission } from './submission.ts';
 
 interface Entry {
@@ -11,9 +14,19 @@ interface Entry {
   readonly orgId: string;
   readonly id: string;
   lock: KeyLock;
+  /** As it is in the database, and as it shall be. */
+  stored: AnyRow | undefined;
   row: AnyRow | undefined;
-  isInDatabase: boolean;
-  isChanged: boolean;
+  isTimed: boolean;
+  /** It was not there at the first look. */
+  wasAbsent: boolean;
+}
+
+interface Balance {
+  readonly orgId: string;
+  readonly account: string;
+  readonly currency: string;
+  amount: bigint;
 }
 
 const strength: Readonly<Record<KeyLock, number>> = { none: 0, share: 1, update: 2 };
@@ -25,7 +38,8 @@ const strength: Readonly<Record<KeyLock, number>> = { none: 0, share: 1, update:
 export class WorkingSet {
   readonly #resources: ReadonlyMap<string, AnyResource>;
   readonly #entries = new Map<string, Entry>();
-  readonly #finders: Submission[] = [];
+  readonly #balances = new Map<string, Balance>();
+  readonly #reads = new Map<Submission, RowRead[]>();
 
   constructor(resources: ReadonlyMap<string, AnyResource>) {
     this.#resources = resources;
@@ -33,27 +47,31 @@ export class WorkingSet {
 
   declare(submission: Submission): void {
     const { kind, input, context } = submission;
-    this.#declare(context.orgId, kind.reads(input, context));
-    if (kind.thenReads) this.#finders.push(submission);
+    this.#reads.set(submission, []);
+    this.#declare(submission, kind.reads(input, context));
   }
 
-  #declare(orgId: string, reads: readonly Read[]): void {
-    for (const { resource, id, lock } of reads) {
-      const key = entryKey(resource, orgId, id);
-      const known = this.#entries.get(key);
-      if (!known) {
-        this.#entries.set(key, {
-          resource,
-          orgId,
-          id,
-          lock,
-          row: undefined,
-          isInDatabase: false,
-          isChanged: false,
-        });
-      } else if (strength[lock] > strength[known.lock]) {
-        known.lock = lock;
+  #declare(submission: Submission, reads: readonly Read[]): void {
+    const { orgId } = submission.context;
+    for (const read of reads) {
+      if ('balance' in read) {
+        const { balance: account, currency } = read;
+        this.#balances.set(balanceKey(orgId, account, currency), { orgId, account, currency, amount: 0n });
+      } else {
+        this.declareRow(orgId, read);
+        this.#reads.get(submission)?.push(read);
       }
+    }
+  }
+
+  declareRow(orgId: string, { resource, id, lock }: RowRead): void {
+    const key = entryKey(resource, orgId, id);
+    const known = this.#entries.get(key);
+    if (!known) {
+      const absent = { stored: undefined, row: undefined, isTimed: false, wasAbsent: false };
+      this.#entries.set(key, { resource, orgId, id, lock, ...absent });
+    } else if (strength[lock] > strength[known.lock]) {
+      known.lock = lock;
     }
   }
 
@@ -66,25 +84,43 @@ export class WorkingSet {
    * could each hold in the first what the other wants in the second. All locks are taken by `load`, in one order.
    */
   async find(connection: Connection): Promise<void> {
-    if (this.#finders.length === 0) return;
-    await this.#read(connection, 'unlocked');
-    for (const submission of this.#finders) {
-      const { kind, input, context } = submission;
-      this.#declare(context.orgId, kind.thenReads?.(input, this.rowsFor(submission)) ?? []);
+    const finders = [...this.#reads.keys()].filter(({ kind }) => kind.thenReads !== undefined);
+    if (finders.length === 0) return;
+    const first = [...this.#entries.values()];
+    await this.#read(connection, first, 'unlocked');
+    for (const entry of first) entry.wasAbsent = entry.row === undefined;
+    for (const submission of finders) {
+      const { kind, input } = submission;
+      this.#declare(submission, kind.thenReads?.(input, this.rowsFor(submission)) ?? []);
     }
   }
 
   /** Resources in the order of the registry and keys in sorted order: all batches of all nodes lock in one order. */
-  load(connection: Connection): Promise<void> {
-    return this.#read(connection, 'locked');
+  async load(connection: Connection): Promise<void> {
+    const rows = this.#read(connection, [...this.#entries.values()], 'locked');
+    // Sent behind the locks on one connection, so what they guard is seen as it is.
+    const balances = this.#balances.size === 0 ? undefined : this.#readBalances(connection);
+    await Promise.all([rows, balances]);
+    // What was made between the two looks may name rows that were not asked for: the batch looks again from the start.
+    const isNew = [...this.#entries.values()].some(({ wasAbsent, row }) => wasAbsent && row !== undefined);
+    if (isNew) throw new DatabaseFailure('conflict', new Error('a row was made between two looks'));
   }
 
-  async #read(connection: Connection, mode: 'locked' | 'unlocked'): Promise<void> {
+  /** Rows that are found to be needed after all locks are taken; they are not locked. */
+  async loadMore(connection: Connection, reads: readonly (RowRead & { orgId: string })[]): Promise<void> {
+    for (const { orgId, ...read } of reads) this.declareRow(orgId, { ...read, lock: 'none' });
+    const entries = reads.map(({ orgId, resource, id }) => this.#entry(resource, orgId, id));
+    await this.#read(
+      connection,
+      entries.filter((entry) => entry !== undefined),
+      'unlocked',
+    );
+  }
+
+  async #read(connection: Connection, entries: readonly Entry[], mode: 'locked' | 'unlocked'): Promise<void> {
     const lookups: Promise<void>[] = [];
     for (const { name, table } of this.#resources.values()) {
-      const wanted = [...this.#entries.values()].filter(
-        ({ resource, id }) => resource === name && isId(name, id),
-      );
+      const wanted = entries.filter(({ resource, id }) => resource === name && isId(name, id));
       if (wanted.length === 0) continue;
       wanted.sort((a, b) => (a.orgId === b.orgId ? (a.id < b.id ? -1 : 1) : a.orgId < b.orgId ? -1 : 1));
       const lock = mode === 'unlocked' ? 'none' : strongest(wanted);
@@ -109,52 +145,115 @@ export class WorkingSet {
     await Promise.all(lookups);
   }
 
+  async #readBalances(connection: Connection): Promise<void> {
+    const wanted = [...this.#balances.values()];
+    for (const { orgId, account, currency, balance } of await findBalances(connection, wanted)) {
+      const known = this.#balances.get(balanceKey(orgId, account, currency));
+      assert(known, `the balance of ${account} came back although it was not asked for`);
+      known.amount = balance;
+    }
+  }
+
   rowsFor(submission: Submission): LoadedRows {
     const { orgId } = submission.context;
     return {
       get: <Row>(resource: IdKind, id: string) => {
-        const entry = this.#entries.get(entryKey(resource, orgId, id));
+        const entry = this.#entry(resource, orgId, id);
         assert(entry, `${submission.kind.name} reads ${resource} ${id}, which it did not declare`);
         return entry.row as Row | undefined;
+      },
+      balance: (account, currency) => {
+        const known = this.#balances.get(balanceKey(orgId, account, currency));
+        assert(known, `${submission.kind.name} reads the balance of ${account}, which it did not declare`);
+        return known.amount;
       },
     };
   }
 
-  apply({ resource, row }: Change): void {
-    const key = entryKey(resource, row.orgId, row.id);
-    const entry = this.#entries.get(key);
-    if (entry) {
-      entry.row = row;
-      entry.isChanged = true;
-    } else {
-      this.#entries.set(key, {
-        resource,
-        orgId: row.orgId,
-        id: row.id,
-        lock: 'none',
-        row,
-        isInDatabase: false,
-        isChanged: true,
-      });
+  /** The application whose record a command is about to change: that one's clock says what time it is. */
+  appChangedBy(submission: Submission): string | undefined {
+    const { orgId } = submission.context;
+    for (const { resource, id, lock } of this.#reads.get(submission) ?? []) {
+      if (lock !== 'update') continue;
+      const row = this.#entry(resource, orgId, id)?.row as Partial<StatefulRow> | undefined;
+      if (row?.appId !== undefined) return row.appId;
     }
+    return undefined;
+  }
+
+  has(resource: IdKind, orgId: string, id: string): boolean {
+    return this.#entry(resource, orgId, id) !== undefined;
+  }
+
+  /** A row as it stands now, for the engine itself. */
+  row(resource: IdKind, orgId: string, id: string): AnyRow | undefined {
+    return this.#entry(resource, orgId, id)?.row;
+  }
+
+  lockOf(resource: IdKind, orgId: string, id: string): KeyLock {
+    return this.#entry(resource, orgId, id)?.lock ?? 'none';
+  }
+
+  /** All rows of a kind as the database has them now, or will when the batch is written. */
+  all(resource: IdKind): readonly { readonly id: string; readonly row: AnyRow | undefined }[] {
+    return [...this.#entries.values()].filter((entry) => entry.resource === resource);
+  }
+
+  apply({ resource, row, entries }: Change): void {
+    this.declareRow(row.orgId, { resource, id: row.id, lock: 'none' });
+    const entry = this.#entry(resource, row.orgId, row.id);
+    if (entry) entry.row = row;
+    if (this.#balances.size === 0) return;
+    for (const { account, currency, amount } of entries.flatMap(({ postings }) => postings)) {
+      const known = this.#balances.get(balanceKey(row.orgId, account, currency));
+      if (known) known.amount += amount;
+    }
+  }
+
+  /** The timer of this record is written, whether it changed or not. */
+  retime(resource: IdKind, row: AnyRow): void {
+    const entry = this.#entry(resource, row.orgId, row.id);
+    assert(entry, `the timer of ${row.id} is written, but the record was not declared`);
+    entry.isTimed = true;
   }
 
   /** What must be written of one resource: rows that are new, and rows that were there before. */
   changed(resource: IdKind): { readonly inserts: readonly AnyRow[]; readonly updates: readonly AnyRow[] } {
     const inserts: AnyRow[] = [];
     const updates: AnyRow[] = [];
-    for (const entry of this.#entries.values()) {
-      if (entry.resource !== resource || !entry.isChanged || !entry.row) continue;
-      (entry.isInDatabase ? updates : inserts).push(entry.row);
+    for (const { resource: kind, row, stored } of this.#entries.values()) {
+      if (kind !== resource || row === stored || !row) continue;
+      (stored ? updates : inserts).push(row);
     }
     return { inserts, updates };
   }
 
+  /** Timers follow from their records. Most changes move none, and those write none. */
+  timers(): { readonly put: readonly TimerRow[]; readonly removed: readonly TimerRow[] } {
+    const put: TimerRow[] = [];
+    const removed: TimerRow[] = [];
+    for (const { resource, row, stored, isTimed } of this.#entries.values()) {
+      const due = this.#resources.get(resource)?.due;
+      if (!due || !row || (row === stored && !isTimed)) continue;
+      const before = stored ? due(stored) : null;
+      const after = due(row);
+      if (!isTimed && before?.at === after?.at) continue;
+      const { orgId, id, appId = '' } = row as StatefulRow;
+      const timer = { orgId, id, appId, resource, dueAt: (after ?? before)?.at ?? 0 };
+      (after ? put : removed).push(timer);
+    }
+    return { put, removed };
+  }
+
+  #entry(resource: IdKind, orgId: string, id: string): Entry | undefined {
+    return this.#entries.get(entryKey(resource, orgId, id));
+  }
+
   #found(resource: IdKind, row: AnyRow): void {
-    const entry = this.#entries.get(entryKey(resource, row.orgId, row.id));
+    const entry = this.#entry(resource, row.orgId, row.id);
     assert(entry, `${resource} ${row.id} came back although it was not asked for`);
+    entry.stored = row;
     entry.row = row;
-    entry.isInDatabase = true;
   }
 }
 
@@ -167,4 +266,8 @@ function strongest(entries: readonly Entry[]): KeyLock {
 
 function entryKey(resource: IdKind, orgId: string, id: string): string {
   return `${resource} ${orgId} ${id}`;
+}
+
+function balanceKey(orgId: string, account: string, currency: string): string {
+  return `${orgId} ${account} ${currency}`;
 }

@@ -77,7 +77,6 @@ export function addApiRoutes(app: FastifyInstance, settings: AppSettings): ApiRo
         actor: { kind: 'api_key', id: principal.keyId },
         requestId: request.id,
         ip: request.ip,
-        now,
         suffix: request.id.slice(idPrefixes.request.length + 1),
       },
     };

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { BlockList, isIPv6 } from 'node:net';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import type { Principal, Reader } from '../kernel/route.ts';
-import type { Scope } from '../kernel/scopes.ts';
+import { type Needed, scopesNeeded } from '../kernel/scopes.ts';
 import { apiKeyPattern } from '../resources/api-keys/machine.ts';
 import { findKeyOwner, type KeyOwner } from '../resources/api-keys/store.ts';
 
@@ -79,8 +79,9 @@ export function refuseCaller(
   return undefined;
 }
 
-export function refuseScope(principal: Principal, scope: Scope | 'any'): Refusal | undefined {
-  if (scope === 'any' || principal.scopes.has(scope)) return undefined;
+export function refuseScope(principal: Principal, needed: Needed): Refusal | undefined {
+  const scope = scopesNeeded(needed).find((one) => !principal.scopes.has(one));
+  if (scope === undefined) return undefined;
   return refuse('scope_missing', {
     message: `The API key "${principal.keyName}" does not have the scope ${scope}. Use a key that has it.`,
     details: { scope },
@@ -89,14 +90,14 @@ export function refuseScope(principal: Principal, scope: Scope | 'any'): Refusal
 
 function toCaller(owner: KeyOwner): Caller {
   const { orgId, orgName, appId, appName, keyId, keyName, scopes, status, expiresAt, allowedCidrs } = owner;
-  const { feeBasisPoints, feeFixed, provider } = owner;
+  const { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates } = owner;
   return {
     principal: {
       orgId,
       orgName,
       appId,
       appName,
-      terms: { feeBasisPoints, feeFixed, provider },
+      terms: { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates },
       keyId,
       keyName,
       scopes: new Set(scopes),

@@ -5,6 +5,7 @@ import { LedgerEntrySchema } from '../kernel/ledger-entry.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Route, WriteRoute } from '../kernel/route.ts';
 import { ExpandQuery } from '../kernel/schema.ts';
+import { scopesNeeded } from '../kernel/scopes.ts';
 import { apiVersion, apiVersions } from '../kernel/version.ts';
 
 type Json = Record<string, unknown>;
@@ -74,8 +75,7 @@ function operation(route: Route, schemas: Json, names: ReadonlyMap<unknown, stri
     operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
-    description:
-      route.scope === 'any' ? 'Any valid key may call this.' : `Needs the scope \`${route.scope}\`.`,
+    description: needs(route),
     'x-scope': route.scope,
     parameters: [
       ...pathParameters(route.path),
@@ -94,6 +94,12 @@ function operation(route: Route, schemas: Json, names: ReadonlyMap<unknown, stri
       ...Object.fromEntries(statuses.map((status) => [String(status), ref('responses', `Status${status}`)])),
     },
   };
+}
+
+function needs({ scope }: Route): string {
+  const names = scopesNeeded(scope).map((name) => `\`${name}\``);
+  if (names.length === 0) return 'Any valid key may call this.';
+  return names.length === 1 ? `Needs the scope ${names[0]}.` : `Needs the scopes ${names.join(' and ')}.`;
 }
 
 function requestBody({ body, bodyName, isBodyOptional }: WriteRoute, schemas: Json): Json {

@@ -1,5 +1,6 @@
 import { type ErrorCode, errorCatalogue } from '../kernel/errors.ts';
 import type { Route } from '../kernel/route.ts';
+import { scopesNeeded } from '../kernel/scopes.ts';
 import { apiVersion } from '../kernel/version.ts';
 
 /** Small pages without scripts: they read in any browser and leave nothing to attack. */
@@ -30,7 +31,13 @@ export function page(title: string, content: string): string {
 export function docsPage(routes: readonly Route[], serverUrl: string): string {
   const rows = routes.map(
     ({ method, path, scope, summary }) =>
-      `<tr><td><code>${method}</code></td><td><code>/_api/${escapeHtml(path)}</code></td><td>${scope === 'any' ? 'any key' : `<code>${scope}</code>`}</td><td>${marked(summary)}</td></tr>`,
+      `<tr><td><code>${method}</code></td><td><code>/_api/${escapeHtml(path)}</code></td><td>${
+        scope === 'any'
+          ? 'any key'
+          : scopesNeeded(scope)
+              .map((name) => `<code>${name}</code>`)
+              .join(' ')
+      }</td><td>${marked(summary)}</td></tr>`,
   );
   const body = `{"amount":1250,"currency":"EUR"}`;
   return page(
@@ -72,7 +79,7 @@ export function consolePage(): string {
 export function llmsText(routes: readonly Route[], serverUrl: string): string {
   const lines = routes.map(
     ({ method, path, scope, summary }) =>
-      `- ${method} ${serverUrl}/_api/${path} (scope: ${scope}): ${summary}`,
+      `- ${method} ${serverUrl}/_api/${path} (scope: ${scope === 'any' ? scope : scopesNeeded(scope).join(' and ')}): ${summary}`,
   );
   return [
     '# Sandbank',

@@ -1,10 +1,12 @@
 import { assert } from './assert.ts';
+import type { Due } from './clock.ts';
 import type { Presented, Success } from './envelope.ts';
 import type { Refusal } from './errors.ts';
 import type { IdKind } from './ids.ts';
 import { arrivalEvent, type Machine } from './machine.ts';
 import type { Entry } from './posting.ts';
 import type { ProviderMove } from './provider.ts';
+import type { Settlement } from './settlement.ts';
 import type { AnyRow, Instant, KeyLock, Table } from './table.ts';
 import type { Terms } from './terms.ts';
 
@@ -22,11 +24,16 @@ export interface CommandContext {
   readonly requestId: string;
   readonly ip: string | null;
   readonly terms: Terms;
-  /** Business time: the clock of the application. */
+  /** Business time: the clock of the application whose record is changed, else of the one that asks. */
   readonly now: Instant;
+  /** For the commands that set a clock: a clock cannot be set by itself. */
+  readonly wallNow: Instant;
   /** The id suffix of whatever this command makes; one command, one suffix, so that its rows can be told together. */
   readonly suffix: string;
 }
+
+/** A command on its way to the engine does not know its time yet: that is read off the clock when it is decided. */
+export type Request = Omit<CommandContext, 'now' | 'wallNow'>;
 
 /** A kind of row that the engine can load and write: where it is kept, how it is shown, and its lifecycle. */
 export interface Resource<Row extends AnyRow & { readonly status: string }> {
@@ -38,20 +45,35 @@ export interface Resource<Row extends AnyRow & { readonly status: string }> {
   readonly present: (row: Row) => Presented;
   /** Whether its moves are told to webhooks. Keys and organizations are not. */
   readonly emitsEvents: boolean;
+  /** What a row waits for by the clock of its application. From this follows its timer. */
+  readonly due?: (row: Row) => Due | null;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a registry holds resources of every row type; each is used with its own.
 export type AnyResource = Resource<any>;
 
-export interface Read {
+export type Read = RowRead | BalanceRead;
+
+export interface RowRead {
   readonly resource: IdKind;
   readonly id: string;
   readonly lock: KeyLock;
 }
 
+/**
+ * The balance of an account. It is not locked, because every batch that posts would wait: who spends from it locks the
+ * organization, so that spenders take turns, and what others post meanwhile could as well have come after.
+ */
+export interface BalanceRead {
+  readonly balance: string;
+  readonly currency: string;
+}
+
 /** The rows a command declared. Asking for one that was not declared is a bug and throws; an absent one is undefined. */
 export interface LoadedRows {
   get<Row>(resource: IdKind, id: string): Row | undefined;
+  /** Debits positive, with what the commands before this one in the batch have posted. */
+  balance(account: string, currency: string): bigint;
 }
 
 /** One row as it shall be from now on, and the move that led there. */
@@ -65,6 +87,8 @@ export interface Change {
   readonly entries: readonly Entry[];
   /** What the provider sees of the move; null for one that it has no part in. */
   readonly told: ProviderMove | null;
+  /** What its report says of the money that the move settled; null for a move that settles nothing. */
+  readonly settlement: Settlement | null;
 }
 
 export interface StatefulRow extends AnyRow {
@@ -72,6 +96,8 @@ export interface StatefulRow extends AnyRow {
   readonly appId?: string;
   readonly status: string;
   readonly version: number;
+  /** When it was changed last, which is when the move happened. */
+  readonly updatedAt: Instant;
 }
 
 export interface Accepted {
@@ -79,6 +105,12 @@ export interface Accepted {
   readonly changes: readonly Change[];
   /** The row that the answer shows. */
   readonly answer: { readonly resource: IdKind; readonly row: AnyRow };
+  /** Fields that the answer has beside those of the row. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+  /** The work goes on in further commands; the last one keeps its answer for the idempotency key. */
+  readonly isInterim?: true;
+  /** Records that did not change, but whose timers shall be written anew. */
+  readonly timed?: readonly { readonly resource: IdKind; readonly row: StatefulRow }[];
 }
 
 export type Decision = Accepted | Refusal;
@@ -88,12 +120,12 @@ export interface CommandKind<Input> {
   /** Also the action in the audit trail, e.g. `payments.create`. */
   readonly name: string;
   readonly success: Success;
-  readonly reads: (input: Input, context: CommandContext) => readonly Read[];
+  readonly reads: (input: Input, request: Request) => readonly Read[];
   /**
    * What else must be read, known only from the rows of `reads`: a refund names its payment. Only what never changes may
    * lead from one row to the other, because the first look is taken before anything is locked.
    */
-  readonly thenReads?: (input: Input, rows: LoadedRows) => readonly Read[];
+  readonly thenReads?: (input: Input, rows: Pick<LoadedRows, 'get'>) => readonly Read[];
   readonly decide: (input: Input, context: CommandContext, rows: LoadedRows) => Decision;
 }
 
@@ -103,7 +135,7 @@ export function change<Row extends StatefulRow>(
   action: string,
   before: Row | null,
   row: Row,
-  effects: Partial<Pick<Change, 'entries' | 'told'>> = {},
+  effects: Partial<Pick<Change, 'entries' | 'told' | 'settlement'>> = {},
 ): Change {
   const event = arrivalEvent(machine, action, before, row);
   assert(row.version === (before?.version ?? 0) + 1, `${machine.resource}: a move counts its version up`);
@@ -115,6 +147,7 @@ export function change<Row extends StatefulRow>(
     event: `${machine.resource}.${event}`,
     entries: effects.entries ?? [],
     told: effects.told ?? null,
+    settlement: effects.settlement ?? null,
   };
 }
 

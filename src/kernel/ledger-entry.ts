@@ -8,7 +8,8 @@ import type { LedgerEntryRow } from './trail.ts';
 export const LedgerEntrySchema = resource('ledger_entry', ['posted'], {
   id: id('ledger_entry'),
   reason: Type.String({ description: 'What happened, e.g. `capture`.' }),
-  paymentId: id('payment'),
+  paymentId: Type.Optional(id('payment')),
+  transferId: Type.Optional(id('transfer')),
   postings: Type.Array(
     Type.Object({
       account: Type.String(),
@@ -34,7 +35,7 @@ export function presentEntry(row: LedgerEntryRow): Presented {
     status: 'posted',
     id: row.id,
     reason: row.reason,
-    paymentId: row.paymentId,
+    ...(row.paymentId === null ? { transferId: row.transferId } : { paymentId: row.paymentId }),
     // The database keeps the fields of JSON in an order of its own.
     postings: row.postings.map(({ account, currency, amount }) => ({ account, currency, amount })),
     createdAt: instantToText(row.createdAt),

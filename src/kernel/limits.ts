@@ -23,6 +23,13 @@ export const limits = {
   paymentAttemptsMax: 3,
   authorizationDays: 7,
   disputeResponseDays: 7,
+  quoteMinutes: 30,
+  fundingHours: 24,
+  fxMarginMax: 5_000,
+  fxRatesMax: 500,
+  clockAdvanceMsMax: 30_000,
+  clockAdvanceStepsMax: 10_000,
+  clockAheadDaysMax: 36_525,
   evidenceKeysMax: 20,
   evidenceValueLengthMax: 2_000,
 } as const;

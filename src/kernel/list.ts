@@ -111,3 +111,8 @@ export function instantToText(instant: Instant): string {
   }
   return lastText;
 }
+
+/** The day of an instant, in UTC. */
+export function dayOf(instant: Instant): string {
+  return instantToText(instant).slice(0, 10);
+}

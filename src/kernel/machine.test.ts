@@ -14,9 +14,16 @@ interface Door {
   readonly id: string;
   readonly status: string;
   readonly version: number;
+  readonly updatedAt: number;
 }
 
-const at = (status: string, version = 1): Door => ({ orgId: 'o', id: 'i', status, version });
+const at = (status: string, version = 1): Door => ({
+  orgId: 'o',
+  id: 'i',
+  status,
+  version,
+  updatedAt: 0,
+});
 
 const door = defineMachine<Door>({
   resource: 'customer',

@@ -1,12 +1,12 @@
 import type { Instant } from './table.ts';
 
 /**
- * The port to a payment provider. Records are neutral: a provider is told by name what happens to a payment, and answers
+ * The port to a payment provider. Records are neutral: a provider is told by name what happens to a payment or a transfer, and answers
  * with the notices that it would send. Its own ids and words stay in those notices.
  */
 export interface Provider {
   readonly name: string;
-  /** The provider's own id of a payment, or of a refund or dispute of it. */
+  /** The provider's own id of a payment or a transfer, or of a refund or dispute. */
   readonly transactionId: (subjectId: string) => string;
   /** The provider's own id of the event that tells of one move: the same whenever it is sent. */
   readonly eventId: (subjectId: string, version: number) => string;
@@ -17,8 +17,9 @@ export interface Provider {
 /** A move of a record as its provider sees it. */
 export interface ProviderMove {
   readonly provider: string;
-  readonly paymentId: string;
-  /** What the move is of: the payment itself, or its dispute. */
+  readonly record: 'payment' | 'transfer';
+  readonly recordId: string;
+  /** What the move is of: the record itself, or the dispute of a payment. */
   readonly subjectId: string;
   readonly version: number;
   readonly action: string;

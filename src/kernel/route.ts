@@ -4,7 +4,7 @@ import { type Presented, shownOnce } from './envelope.ts';
 import { type Refusal, refuse } from './errors.ts';
 import { type IdKind, isId } from './ids.ts';
 import { type ListFilter, type ListQuery, listRequest, type Page, pageOf } from './list.ts';
-import type { Scope } from './scopes.ts';
+import type { Needed, Scope } from './scopes.ts';
 import type { AnyRow, Instant, Statement, Table } from './table.ts';
 import type { Terms } from './terms.ts';
 
@@ -18,8 +18,8 @@ interface RouteWords {
   readonly operationId: string;
   /** Below `/_api/`, with parameters in braces. */
   readonly path: string;
-  /** The scope that a key needs; `any` for what every valid key may call. */
-  readonly scope: Scope | 'any';
+  /** The scope that a key needs, or all of several; `any` for what every valid key may call. */
+  readonly scope: Needed;
   readonly tag: string;
   readonly summary: string;
   readonly response: TSchema;

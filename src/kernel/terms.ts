@@ -6,6 +6,19 @@ export interface Terms {
   readonly feeFixed: bigint;
   /** The simulated provider for all payments; null chooses one by the method of payment. */
   readonly provider: string | null;
+  /** What a converted amount loses to the middle of the market, in hundredths of a percent. */
+  readonly fxMarginBasisPoints: number;
+  /** Mid-market rates of its own, by pair: `EUR/USD`. */
+  readonly fxRates: Readonly<Record<string, string>>;
 }
 
-export const defaultTerms: Terms = { feeBasisPoints: 290, feeFixed: 30n, provider: null };
+export const defaultTerms: Terms = {
+  feeBasisPoints: 290,
+  feeFixed: 30n,
+  provider: null,
+  fxMarginBasisPoints: 50,
+  fxRates: {},
+};
+
+/** A rate as decimal text: up to nine digits before the point and twelve behind it, and not zero. */
+export const ratePattern = '^(?=.*[1-9])(0|[1-9]\\d{0,8})(\\.\\d{1,12})?$';

@@ -1,5 +1,6 @@
 import type { Actor } from './command.ts';
 import type { NoticeOutcome } from './provider.ts';
+import type { Reconciliation } from './settlement.ts';
 import { defineTable, type Instant } from './table.ts';
 
 /** The trail of every decision: rows that the engine itself derives, so that no slice can forget one. */
@@ -95,7 +96,8 @@ export const auditTable = defineTable<AuditRow>('audit', ['org_id', 'id'], {
 export interface LedgerEntryRow {
   readonly orgId: string;
   readonly id: string;
-  readonly paymentId: string;
+  readonly paymentId: string | null;
+  readonly transferId: string | null;
   /** The version of the record at which the entry was posted: that names the move. */
   readonly recordVersion: number;
   readonly reason: string;
@@ -115,6 +117,7 @@ export const ledgerEntriesTable = defineTable<LedgerEntryRow>('ledger_entries', 
   orgId: 'text',
   id: 'text',
   paymentId: 'text',
+  transferId: 'text',
   recordVersion: 'integer',
   reason: 'text',
   postings: 'jsonb',
@@ -141,7 +144,8 @@ export const balancesTable = defineTable<BalanceRow>('ledger_balances', ['org_id
 export interface ProviderEventRow {
   readonly orgId: string;
   readonly id: string;
-  readonly paymentId: string;
+  readonly paymentId: string | null;
+  readonly transferId: string | null;
   readonly provider: string;
   readonly providerTransactionId: string;
   readonly providerEventId: string;
@@ -157,6 +161,7 @@ export const providerEventsTable = defineTable<ProviderEventRow>('provider_event
   orgId: 'text',
   id: 'text',
   paymentId: 'text',
+  transferId: 'text',
   provider: 'text',
   providerTransactionId: 'text',
   providerEventId: 'text',
@@ -166,4 +171,64 @@ export const providerEventsTable = defineTable<ProviderEventRow>('provider_event
   action: 'text',
   requestId: 'text',
   receivedAt: 'timestamptz',
+});
+
+/** When a record next falls due. It follows from the record, and is written with every change that moves it. */
+export interface TimerRow {
+  readonly orgId: string;
+  /** The record's own id: a record has one timer, for what comes first. */
+  readonly id: string;
+  readonly appId: string;
+  readonly resource: string;
+  readonly dueAt: Instant;
+}
+
+export const timersTable = defineTable<TimerRow>('timers', ['org_id', 'id'], {
+  orgId: 'text',
+  id: 'text',
+  appId: 'text',
+  resource: 'text',
+  dueAt: 'timestamptz',
+});
+
+/** A line of a provider's report beside what our ledger says of it. */
+export interface SettlementLineRow {
+  readonly orgId: string;
+  readonly id: string;
+  readonly appId: string;
+  /** The day of the report, by the clock of the application. */
+  readonly settledOn: string;
+  readonly provider: string;
+  readonly providerTransactionId: string;
+  readonly paymentId: string | null;
+  readonly transferId: string | null;
+  readonly currency: string;
+  /** Null when the ledger knows nothing of it. */
+  readonly ledgerGross: bigint | null;
+  readonly ledgerFee: bigint | null;
+  /** Null when the provider did not report it. */
+  readonly gross: bigint | null;
+  readonly fee: bigint | null;
+  readonly result: Reconciliation;
+  readonly requestId: string;
+  readonly createdAt: Instant;
+}
+
+export const settlementLinesTable = defineTable<SettlementLineRow>('settlement_lines', ['org_id', 'id'], {
+  orgId: 'text',
+  id: 'text',
+  appId: 'text',
+  settledOn: 'text',
+  provider: 'text',
+  providerTransactionId: 'text',
+  paymentId: 'text',
+  transferId: 'text',
+  currency: 'text',
+  ledgerGross: 'bigint',
+  ledgerFee: 'bigint',
+  gross: 'bigint',
+  fee: 'bigint',
+  result: 'text',
+  requestId: 'text',
+  createdAt: 'timestamptz',
 });

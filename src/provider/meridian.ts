@@ -40,7 +40,7 @@ function transactionId(subjectId: string): string {
 const eventId = (subjectId: string, version: number): string => token('ev', `${subjectId} ${version}`);
 
 function notices(move: ProviderMove): readonly Notice[] {
-  const { subjectId, paymentId, causeId, version, action, amount, currency, failureCode, at } = move;
+  const { subjectId, recordId, causeId, version, action, amount, currency, failureCode, at } = move;
   const id = eventId(subjectId, version);
   const type = names[action] ?? `charge.${action}`;
   const payload = {
@@ -48,14 +48,14 @@ function notices(move: ProviderMove): readonly Notice[] {
     type,
     created: Math.trunc(at / 1000),
     data: {
-      charge: transactionId(paymentId),
+      charge: transactionId(recordId),
       ...(causeId === null ? {} : { reference: transactionId(causeId) }),
       amount: Number(amount),
       currency: currency.toLowerCase(),
       ...(failureCode === null ? {} : { decline_code: failureCode }),
     },
   };
-  return [{ eventId: id, transactionId: transactionId(causeId ?? paymentId), type, payload, about: version }];
+  return [{ eventId: id, transactionId: transactionId(causeId ?? recordId), type, payload, about: version }];
 }
 
 export const meridian: Provider = { name: 'meridian', transactionId, eventId, notices };

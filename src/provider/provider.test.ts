@@ -7,7 +7,8 @@ import { tidewater } from './tidewater.ts';
 
 const move = (more: Partial<ProviderMove> = {}): ProviderMove => ({
   provider: 'any',
-  paymentId: 'pay_1',
+  record: 'payment',
+  recordId: 'pay_1',
   subjectId: 'pay_1',
   version: 2,
   action: 'capture',

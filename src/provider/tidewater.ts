@@ -42,17 +42,17 @@ function eventId(subjectId: string, version: number): string {
 }
 
 function notice(move: ProviderMove, id: string, state: string, about: number): Notice {
-  const { paymentId, causeId, amount, currency, failureCode } = move;
+  const { recordId, causeId, amount, currency, failureCode } = move;
   const type = `PAYMENT.${state}`;
   const payload = {
     MsgId: id,
     MsgType: type,
-    TxnRef: transactionId(paymentId),
+    TxnRef: transactionId(recordId),
     ...(causeId === null ? {} : { RelatedRef: transactionId(causeId) }),
     Amt: { Ccy: currency, Value: decimal(amount, currency) },
     ...(failureCode === null ? {} : { Reason: failureCode.toUpperCase() }),
   };
-  return { eventId: id, transactionId: transactionId(causeId ?? paymentId), type, payload, about };
+  return { eventId: id, transactionId: transactionId(causeId ?? recordId), type, payload, about };
 }
 
 function notices(move: ProviderMove): readonly Notice[] {

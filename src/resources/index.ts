@@ -4,6 +4,7 @@ import { apiKeyResource } from './api-keys/api.ts';
 import { statusRoute } from './api-status/api.ts';
 import { applicationResource } from './applications/api.ts';
 import { capabilitiesRoute } from './capabilities/api.ts';
+import { clockResource, clockRoutes } from './clocks/api.ts';
 import { customerResource, customerRoutes } from './customers/api.ts';
 import { disputeResource, disputeRoutes } from './disputes/api.ts';
 import { historyRoutes } from './history/api.ts';
@@ -19,6 +20,7 @@ export const resources: readonly AnyResource[] = [
   organizationResource,
   applicationResource,
   apiKeyResource,
+  clockResource,
   customerResource,
   paymentResource,
   refundResource,
@@ -37,4 +39,5 @@ export const routes: readonly Route[] = [
   ...disputeRoutes,
   ...ledgerRoutes,
   ...customerRoutes,
+  ...clockRoutes,
 ];

@@ -57,8 +57,8 @@ export async function trailsOf(server: Server, orgId: string): Promise<ReadonlyM
   const found = {
     history: grouped(history, ({ resourceId }) => ownerOf(resourceId)),
     events: grouped(events, ({ resourceId }) => ownerOf(resourceId)),
-    entries: grouped(entries, ({ paymentId }) => paymentId),
-    providerEvents: grouped(providerEvents, ({ paymentId }) => paymentId),
+    entries: grouped(entries, ({ paymentId, transferId }) => paymentId ?? transferId ?? ''),
+    providerEvents: grouped(providerEvents, ({ paymentId, transferId }) => paymentId ?? transferId ?? ''),
     parts: grouped(parts, ({ paymentId }) => paymentId),
   };
   return new Map(

@@ -86,7 +86,6 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
         actor: { kind: 'api_key', id: acme.keyId },
         requestId: formatId('request', suffix),
         ip: null,
-        now: wallNow,
         suffix,
       },
     });
@@ -266,7 +265,11 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
 
     /** A payment as the real command would make it. */
     function rowOf(input: CreatePayment, context: CommandContext, suffix: string): PaymentRow {
-      const decision = createPayment.decide(input, { ...context, suffix }, { get: () => undefined });
+      const decision = createPayment.decide(
+        input,
+        { ...context, suffix },
+        { get: () => undefined, balance: () => 0n },
+      );
       if (!decision.ok) throw new Error('a payment is made');
       return decision.answer.row as PaymentRow;
     }

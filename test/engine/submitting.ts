@@ -72,7 +72,7 @@ export class Submitter {
       idempotency: { key: randomUUID(), fingerprint },
       wallNow: now,
       context: {
-        ...{ orgId, appId, suffix, now, ip: null, terms: defaultTerms },
+        ...{ orgId, appId, suffix, ip: null, terms: defaultTerms },
         actor: { kind: 'api_key', id: keyId },
         requestId: formatId('request', suffix),
       },

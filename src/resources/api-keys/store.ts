@@ -28,6 +28,8 @@ export interface KeyOwner {
   readonly feeBasisPoints: number;
   readonly feeFixed: bigint;
   readonly provider: string | null;
+  readonly fxMarginBasisPoints: number;
+  readonly fxRates: Readonly<Record<string, string>>;
   readonly keyId: string;
   readonly keyName: string;
   readonly status: ApiKeyRow['status'];
@@ -39,7 +41,8 @@ export interface KeyOwner {
 const ownerByHash: Statement = {
   name: 'api_key_owner_by_hash',
   text: `select k.org_id as "orgId", o.name as "orgName", k.app_id as "appId", a.name as "appName",
-      a.fee_basis_points as "feeBasisPoints", a.fee_fixed as "feeFixed", a.provider, k.id as "keyId",
+      a.fee_basis_points as "feeBasisPoints", a.fee_fixed as "feeFixed", a.provider,
+      a.fx_margin_basis_points as "fxMarginBasisPoints", a.fx_rates as "fxRates", k.id as "keyId",
       k.name as "keyName", k.status, k.scopes, k.allowed_cidrs as "allowedCidrs", k.expires_at as "expiresAt"
     from api_keys k
     join applications a on a.org_id = k.org_id and a.id = k.app_id

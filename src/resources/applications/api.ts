@@ -17,6 +17,7 @@ export const applicationResource: Resource<ApplicationRow> = {
     name: row.name,
     fee: { basisPoints: row.feeBasisPoints, fixedAmount: Number(row.feeFixed) },
     provider: row.provider,
+    fx: { marginBasisPoints: row.fxMarginBasisPoints, rates: row.fxRates },
     createdAt: instantToText(row.createdAt),
     updatedAt: instantToText(row.updatedAt),
   }),

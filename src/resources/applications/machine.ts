@@ -62,6 +62,13 @@ function isSame(a: ApplicationRow, b: ApplicationRow): boolean {
     a.name === b.name &&
     a.feeBasisPoints === b.feeBasisPoints &&
     a.feeFixed === b.feeFixed &&
-    a.provider === b.provider
+    a.provider === b.provider &&
+    a.fxMarginBasisPoints === b.fxMarginBasisPoints &&
+    isSameRates(a.fxRates, b.fxRates)
   );
+}
+
+function isSameRates(a: Terms['fxRates'], b: Terms['fxRates']): boolean {
+  const pairs = Object.keys(a);
+  return pairs.length === Object.keys(b).length && pairs.every((pair) => a[pair] === b[pair]);
 }

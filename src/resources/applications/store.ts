@@ -10,6 +10,8 @@ export const applicationsTable = defineTable<ApplicationRow>('applications', ['o
   feeBasisPoints: 'integer',
   feeFixed: 'bigint',
   provider: 'text',
+  fxMarginBasisPoints: 'integer',
+  fxRates: 'jsonb',
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 });

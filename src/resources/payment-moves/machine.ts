@@ -98,7 +98,8 @@ export function tell(
   const { subject, action, from, amount, causeId } = move;
   return {
     provider: payment.provider,
-    paymentId: payment.id,
+    record: 'payment',
+    recordId: payment.id,
     subjectId: subject.id,
     version: subject.version,
     action,

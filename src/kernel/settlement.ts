@@ -1,0 +1,102 @@
+import { assert } from './assert.ts';
+
+/**
+ * What a provider reports of the money that it moved, and how that compares with our books. The books follow the record;
+ * the report follows the scenario; the comparison knows nothing of scenarios.
+ */
+export const reconciliations = [
+  'matched',
+  'amount_mismatch',
+  'missing_at_provider',
+  'missing_in_ledger',
+  'duplicate',
+] as const;
+export type Reconciliation = (typeof reconciliations)[number];
+
+/** Money at the bank, as the ledger has it. What comes in is positive, what goes out negative. */
+export interface Movement {
+  readonly recordId: string;
+  readonly provider: string;
+  readonly currency: string;
+  readonly gross: bigint;
+  readonly fee: bigint;
+}
+
+/** A line of the report. Its subject is what the provider's transaction id is made of. */
+export interface ReportedLine {
+  readonly subject: string;
+  readonly gross: bigint;
+  readonly fee: bigint;
+}
+
+export interface ReconciledLine {
+  readonly subject: string;
+  readonly isOfRecord: boolean;
+  readonly ledger: Pick<Movement, 'gross' | 'fee'> | null;
+  readonly reported: Pick<ReportedLine, 'gross' | 'fee'> | null;
+  readonly result: Reconciliation;
+}
+
+/** What comes of a movement that was reported: its lines, and the result that the record itself shows. */
+export interface Settlement {
+  readonly movement: Movement;
+  readonly lines: readonly ReconciledLine[];
+  readonly result: Reconciliation;
+}
+
+/** What the provider reports of a movement under a scenario. */
+export function reportOf({ recordId, gross, fee }: Movement, scenario: string): readonly ReportedLine[] {
+  const right: ReportedLine = { subject: recordId, gross, fee };
+  switch (scenario) {
+    case 'settle_short':
+      return [{ ...right, gross: shortOf(gross) }];
+    case 'settle_missing':
+      return [];
+    case 'settle_duplicate':
+      return [right, right];
+    case 'settle_unknown':
+      return [right, { ...right, subject: `unknown ${recordId}` }];
+    default:
+      return [right];
+  }
+}
+
+/** A hundredth less, and at least one unit. */
+function shortOf(gross: bigint): bigint {
+  const isOut = gross < 0n;
+  const size = isOut ? -gross : gross;
+  const short = size - (size >= 100n ? size / 100n : 1n);
+  return isOut ? -short : short;
+}
+
+/** Compares a movement of ours with what was reported on the same occasion. */
+export function reconcile(movement: Movement, report: readonly ReportedLine[]): Settlement {
+  const ledger = { gross: movement.gross, fee: movement.fee };
+  const lines: ReconciledLine[] = [];
+  for (const { subject, gross, fee } of report) {
+    const reported = { gross, fee };
+    const isOfRecord = subject === movement.recordId;
+    const isRepeated = lines.some((line) => line.subject === subject);
+    if (isRepeated) {
+      lines.push({ subject, isOfRecord, ledger: null, reported, result: 'duplicate' });
+    } else if (!isOfRecord) {
+      lines.push({ subject, isOfRecord, ledger: null, reported, result: 'missing_in_ledger' });
+    } else {
+      const isEqual = gross === ledger.gross && fee === ledger.fee;
+      lines.push({ subject, isOfRecord, ledger, reported, result: isEqual ? 'matched' : 'amount_mismatch' });
+    }
+  }
+  if (!lines.some(({ isOfRecord }) => isOfRecord)) {
+    const subject = movement.recordId;
+    lines.push({ subject, isOfRecord: true, ledger, reported: null, result: 'missing_at_provider' });
+  }
+  const own = lines.filter(({ isOfRecord }) => isOfRecord);
+  const last = own.at(-1);
+  assert(last, 'a movement has a line of its own');
+  return { movement, lines, result: last.result };
+}
+
+/** What a record's own report says: the two steps together. */
+export function settle(movement: Movement, scenario: string): Settlement {
+  return reconcile(movement, reportOf(movement, scenario));
+}

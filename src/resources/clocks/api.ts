@@ -1,0 +1,145 @@
+import { type Static, Type } from 'typebox';
+import { clockIdOf, clockNow } from '../../kernel/clock.ts';
+import type { Resource } from '../../kernel/command.ts';
+import type { Presented } from '../../kernel/envelope.ts';
+import { limits } from '../../kernel/limits.ts';
+import { instantToText } from '../../kernel/list.ts';
+import type { ReadRequest, Route } from '../../kernel/route.ts';
+import { resource, strict, Time } from '../../kernel/schema.ts';
+import {
+  type BeginAdvance,
+  beginAdvance,
+  type ClockRow,
+  clockMachine,
+  clockStates,
+  freezeClock,
+  realClock,
+  resetClock,
+} from './machine.ts';
+import { clocksTable } from './store.ts';
+
+const secondsMax = limits.clockAheadDaysMax * 86_400;
+
+const AdvanceBody = Type.Union([
+  strict({
+    seconds: Type.Integer({ minimum: 1, maximum: secondsMax, description: 'How far to move it forward.' }),
+  }),
+  strict({ to: Type.String({ format: 'date-time', description: 'Where to move it: RFC 3339.' }) }),
+]);
+
+const shown = {
+  now: Time,
+  offsetSeconds: Type.Integer({ description: 'How far it is ahead of real time; whole seconds.' }),
+} as const;
+
+export const ClockSchema = resource('clock', clockStates, shown);
+
+const HappeningSchema = Type.Object({
+  at: Time,
+  type: Type.String({ description: 'The kind of record that moved.' }),
+  id: Type.String(),
+  action: Type.String(),
+  from: Type.Optional(Type.String()),
+  to: Type.Optional(Type.String()),
+  event: Type.Optional(Type.String({ description: 'The event that tells of it.' })),
+});
+
+const AdvancedSchema = resource('clock', clockStates, {
+  ...shown,
+  complete: Type.Boolean({
+    description: `Whether all that was due has happened. One call takes at most ${limits.clockAdvanceStepsMax} steps and ${limits.clockAdvanceMsMax / 1000} seconds.`,
+  }),
+  left: Type.Optional(
+    Type.Object(
+      { timers: Type.Integer(), nextAt: Time, to: Time },
+      {
+        description:
+          'When it is not complete: how much is left, and where the clock was to go. Advance again.',
+      },
+    ),
+  ),
+  happened: Type.Array(HappeningSchema, { description: 'What the clock has brought about, in order.' }),
+});
+
+/** A clock as it reads at an instant of real time. */
+export function presentClock(clock: ClockRow, wallNow: number): Presented {
+  const now = clockNow(clock, wallNow);
+  return {
+    object: 'clock',
+    sandbox: true,
+    status: clock.status,
+    now: instantToText(now),
+    offsetSeconds: Math.round((now - wallNow) / 1000),
+  };
+}
+
+export const clockResource: Resource<ClockRow> = {
+  name: 'clock',
+  table: clocksTable,
+  machine: clockMachine,
+  // The answer to a change shows the clock as it was at that very moment.
+  present: (row) => presentClock(row, row.updatedAt),
+  emitsEvents: false,
+};
+
+/** The clock of the application that asks, straight from the database: another node may have moved it. */
+export function readOwnClock({
+  reader,
+  principal: { orgId, appId },
+  now,
+}: Pick<ReadRequest, 'reader' | 'principal' | 'now'>): PromiseLike<ClockRow> {
+  return reader
+    .byKey(clocksTable, orgId, clockIdOf(appId))
+    .then((clock) => clock ?? realClock(orgId, appId, now));
+}
+
+function advanceInput(body: Static<typeof AdvanceBody>): BeginAdvance['by'] {
+  return 'seconds' in body ? { seconds: body.seconds } : { to: Date.parse(body.to) };
+}
+
+const words = {
+  tag: 'Clock',
+  response: ClockSchema,
+  responseName: 'Clock',
+} as const;
+const writing = { ...words, method: 'POST', scope: ['payments:write', 'transfers:write'] } as const;
+
+export const clockRoutes: readonly Route[] = [
+  {
+    ...words,
+    operationId: 'getClock',
+    method: 'GET',
+    path: 'developer_api_clock',
+    scope: 'any',
+    summary: "The application's clock",
+    read: (request) => readOwnClock(request).then((clock) => presentClock(clock, request.now)),
+  },
+  {
+    ...writing,
+    operationId: 'advanceClock',
+    path: 'developer_api_clock/advance',
+    summary: 'Move the clock forward and run all that falls due, in order; answers when it is done',
+    body: AdvanceBody,
+    bodyName: 'ClockAdvance',
+    response: AdvancedSchema,
+    responseName: 'ClockAdvanced',
+    command: beginAdvance,
+    input: ({ body }) => advanceInput(body as Static<typeof AdvanceBody>),
+  },
+  {
+    ...writing,
+    operationId: 'freezeClock',
+    path: 'developer_api_clock/freeze',
+    summary: 'Stop the clock where it is',
+    command: freezeClock,
+    input: () => null,
+  },
+  {
+    ...writing,
+    operationId: 'resetClock',
+    path: 'developer_api_clock/reset',
+    summary: 'Return to real time',
+    command: resetClock,
+    input: () => null,
+  },
+];

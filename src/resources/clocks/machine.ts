@@ -1,0 +1,265 @@
+import { type Clock, clockIdOf, clockNow } from '../../kernel/clock.ts';
+import {
+  type Accepted,
+  accepted,
+  type Change,
+  type CommandContext,
+  type CommandKind,
+  change,
+} from '../../kernel/command.ts';
+import { type Refusal, refuse } from '../../kernel/errors.ts';
+import { limits } from '../../kernel/limits.ts';
+import { instantToText } from '../../kernel/list.ts';
+import { defineMachine } from '../../kernel/machine.ts';
+import type { Instant } from '../../kernel/table.ts';
+
+export const clockStates = ['running', 'frozen'] as const;
+
+/**
+ * The clock of an application. It runs, ahead of real time or not, or it is frozen. While it is advanced it stands at the
+ * instant that was reached, and `advance` says by whom: that is entered by `begin`, moved by each round of due timers, and
+ * left by `finish`, also when the process that began it is gone.
+ */
+export interface ClockRow extends Clock {
+  readonly orgId: string;
+  readonly id: string;
+  readonly appId: string;
+  readonly status: (typeof clockStates)[number];
+  readonly version: number;
+  readonly offsetMs: bigint;
+  readonly standsAt: Instant | null;
+  readonly advance: Advancing | null;
+  /** Wall time. */
+  readonly leaseUntil: Instant | null;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+}
+
+/** An advance under way, with all that is needed to end it in the name of the request that began it. */
+export interface Advancing {
+  readonly to: Instant;
+  readonly key: string;
+  /** In base64. */
+  readonly fingerprint: string;
+  readonly requestId: string;
+  readonly actorId: string;
+  readonly ip: string | null;
+  /** Counts the processes that took it up. One that was taken for dead and goes on has the wrong number. */
+  readonly turn: number;
+}
+
+export const clockMachine = defineMachine<ClockRow>({
+  resource: 'clock',
+  states: clockStates,
+  moves: [
+    { action: 'advance', from: [], to: clockStates, event: 'advanced' },
+    { action: 'freeze', from: [], to: ['frozen'], event: 'frozen' },
+    { action: 'reset', from: [], to: ['running'], event: 'reset' },
+    { action: 'advance', from: clockStates, to: clockStates, stays: true, event: 'advanced' },
+    { action: 'freeze', from: clockStates, to: ['frozen'], event: 'frozen' },
+    { action: 'reset', from: clockStates, to: ['running'], event: 'reset' },
+  ],
+});
+
+export const leaseMs = 10_000;
+const dayMs = 86_400_000;
+const retryAfterSeconds = 1;
+
+/** The clock of an application that never moved it. */
+export function realClock(orgId: string, appId: string, wallNow: Instant): ClockRow {
+  return {
+    orgId,
+    id: clockIdOf(appId),
+    appId,
+    status: 'running',
+    version: 0,
+    offsetMs: 0n,
+    standsAt: null,
+    advance: null,
+    leaseUntil: null,
+    createdAt: wallNow,
+    updatedAt: wallNow,
+  };
+}
+
+/** The one change of a clock. Its history goes by the wall clock: its own time is what changes. */
+export function moveClock(
+  before: ClockRow,
+  action: string,
+  patch: Partial<ClockRow>,
+  wallNow: Instant,
+): Change & { readonly row: ClockRow } {
+  const row: ClockRow = { ...before, ...patch, version: before.version + 1, updatedAt: wallNow };
+  return { ...change(clockMachine, action, before.version === 0 ? null : before, row), row };
+}
+
+export function readClock(
+  rows: { get<Row>(resource: 'clock', id: string): Row | undefined },
+  { orgId, appId, wallNow }: CommandContext,
+): ClockRow {
+  if (appId === null) throw new Error('a clock belongs to an application');
+  return rows.get<ClockRow>('clock', clockIdOf(appId)) ?? realClock(orgId, appId, wallNow);
+}
+
+export const readsClock: CommandKind<unknown>['reads'] = (_input, { appId }) =>
+  appId === null ? [] : [{ resource: 'clock', id: clockIdOf(appId), lock: 'update' }];
+
+/** While one request advances the clock, no other one touches it. */
+function refuseBusy({ advance }: ClockRow): Refusal | undefined {
+  if (advance === null) return undefined;
+  return refuse('clock_advancing', {
+    message: `The clock is on its way to ${instantToText(advance.to)}, asked for by ${advance.requestId}. Wait until that request is answered.`,
+    details: { to: instantToText(advance.to), requestId: advance.requestId },
+    retryAfterSeconds,
+  });
+}
+
+function answered(made: Change & { readonly row: ClockRow }): Accepted {
+  return accepted([made], 'clock', made.row);
+}
+
+export const freezeClock: CommandKind<null> = {
+  name: 'clocks.freeze',
+  success: 'ok',
+  reads: readsClock,
+  decide: (_input, context, rows) => {
+    const { wallNow } = context;
+    const clock = readClock(rows, context);
+    const refusal = refuseBusy(clock);
+    if (refusal) return refusal;
+    const asNow: ClockRow = { ...clock, updatedAt: wallNow };
+    if (clock.status === 'frozen') return accepted([], 'clock', asNow);
+    const standsAt = clockNow(clock, wallNow);
+    return answered(moveClock(clock, 'freeze', { status: 'frozen', standsAt }, wallNow));
+  },
+};
+
+/** Back to real time: the one move that may go back. */
+export const resetClock: CommandKind<null> = {
+  name: 'clocks.reset',
+  success: 'ok',
+  reads: readsClock,
+  decide: (_input, context, rows) => {
+    const { wallNow } = context;
+    const clock = readClock(rows, context);
+    const refusal = refuseBusy(clock);
+    if (refusal) return refusal;
+    return answered(moveClock(clock, 'reset', { status: 'running', standsAt: null, offsetMs: 0n }, wallNow));
+  },
+};
+
+export interface BeginAdvance {
+  /** How far from now, or where to. */
+  readonly by: { readonly seconds: number } | { readonly to: Instant };
+  readonly key: string;
+  readonly fingerprint: string;
+}
+
+/**
+ * The first command of an advance: from here on the clock stands and belongs to this request. The same request again,
+ * while its process lives, is one that is in progress.
+ */
+export const beginAdvance: CommandKind<BeginAdvance> = {
+  name: 'clocks.advance',
+  success: 'ok',
+  reads: readsClock,
+  decide: ({ by, key, fingerprint }, context, rows) => {
+    const { wallNow } = context;
+    const clock = readClock(rows, context);
+    if (clock.advance?.key === key) {
+      return clock.advance.fingerprint === fingerprint
+        ? refuse('idempotency_in_progress', { param: 'Idempotency-Key', retryAfterSeconds })
+        : refuse('idempotency_key_reused', { param: 'Idempotency-Key' });
+    }
+    const busy = refuseBusy(clock);
+    if (busy) return busy;
+    const now = clockNow(clock, wallNow);
+    const to = 'to' in by ? by.to : now + by.seconds * 1000;
+    const param = 'to' in by ? '/to' : '/seconds';
+    if (to < now) {
+      return refuse('clock_moves_back', {
+        message: `The clock is at ${instantToText(now)} and does not go back to ${instantToText(to)}. Name a later time, or return to real time with \`reset\`.`,
+        param,
+        details: { now: instantToText(now) },
+      });
+    }
+    if (to > wallNow + limits.clockAheadDaysMax * dayMs) return refuse('clock_too_far', { param });
+    // From here it must succeed.
+    const { requestId, actor, ip } = context;
+    const advance: Advancing = { to, key, fingerprint, requestId, actorId: actor.id, ip, turn: 1 };
+    const patch = { standsAt: now, advance, leaseUntil: wallNow + leaseMs };
+    const made = moveClock(clock, 'advance', patch, wallNow);
+    return { ...answered(made), isInterim: true };
+  },
+};
+
+/** Takes up an advance whose process is believed dead. */
+export const resumeAdvance: CommandKind<{ readonly isForced: boolean }> = {
+  name: 'clocks.resume',
+  success: 'ok',
+  reads: readsClock,
+  decide: ({ isForced }, context, rows) => {
+    const { wallNow } = context;
+    const clock = readClock(rows, context);
+    const { advance, leaseUntil } = clock;
+    const isLost = advance !== null && (isForced || (leaseUntil ?? 0) <= wallNow);
+    if (!isLost) return accepted([], 'clock', clock);
+    const taken = { ...advance, turn: advance.turn + 1 };
+    const made = moveClock(clock, 'advance', { advance: taken, leaseUntil: wallNow + leaseMs }, wallNow);
+    return answered(made);
+  },
+};
+
+export interface Happening {
+  readonly at: string;
+  readonly type: string;
+  readonly id: string;
+  readonly action: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly event?: string;
+}
+
+export interface FinishAdvance {
+  readonly turn: number;
+  readonly happened: readonly Happening[];
+  /** What was still due when a bound was reached; null when nothing was. */
+  readonly left: { readonly timers: number; readonly nextAt: Instant } | null;
+}
+
+/** The last command of an advance. A clock that reached a bound stays where it has come to. */
+export const finishAdvance: CommandKind<FinishAdvance> = {
+  name: 'clocks.advance',
+  success: 'ok',
+  reads: readsClock,
+  decide: ({ turn, happened, left }, context, rows) => {
+    const { wallNow } = context;
+    const clock = readClock(rows, context);
+    const { advance } = clock;
+    if (advance === null || advance.turn !== turn || advance.requestId !== context.requestId)
+      return refuse('idempotency_in_progress', { param: 'Idempotency-Key', retryAfterSeconds });
+    const reached = left === null ? advance.to : (clock.standsAt ?? advance.to);
+    const isFrozen = clock.status === 'frozen';
+    const made = moveClock(
+      clock,
+      'advance',
+      {
+        standsAt: isFrozen ? reached : null,
+        offsetMs: BigInt(reached - wallNow),
+        advance: null,
+        leaseUntil: null,
+      },
+      wallNow,
+    );
+    const fields = {
+      complete: left === null,
+      ...(left === null
+        ? {}
+        : {
+            left: { timers: left.timers, nextAt: instantToText(left.nextAt), to: instantToText(advance.to) },
+          }),
+      happened,
+    };
+    return { ...answered(made), fields };
+  },
+};
