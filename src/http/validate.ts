@@ -114,13 +114,16 @@ function requiredChoices({ schema }: ErrorObject): readonly string[] {
     : [];
 }
 
-function pointerOf({ instancePath, keyword, params }: ErrorObject): string {
+function pointerOf(error: ErrorObject): string {
+  const { instancePath, keyword, params } = error;
   const property: unknown =
     keyword === 'additionalProperties'
       ? params.additionalProperty
       : keyword === 'required'
         ? params.missingProperty
-        : undefined;
+        : keyword === 'oneOf'
+          ? requiredChoices(error)[0]
+          : undefined;
   return property === undefined
     ? instancePath
     : `${instancePath}/${String(property).replaceAll('~', '~0').replaceAll('/', '~1')}`;
@@ -138,6 +141,8 @@ function wordsFor(error: ErrorObject, param: string): string {
       return `${where} must be one of ${(params.allowedValues as unknown[]).join(', ')}.`;
     case 'minProperties':
       return `${where} must have at least ${params.limit} field.`;
+    case 'oneOf':
+      return `Exactly one of ${requiredChoices(error).join(', ')} must be sent.`;
     case 'anyOf':
       return alternatives(error, where);
     case 'propertyNames':

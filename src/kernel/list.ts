@@ -12,6 +12,7 @@ export interface ListQuery {
   readonly status?: string;
   readonly customerId?: string;
   readonly paymentId?: string;
+  readonly transferId?: string;
   readonly reason?: string;
   readonly outcome?: string;
   readonly createdAfter?: string;
@@ -30,7 +31,7 @@ export interface Page<Row> {
   readonly nextCursor: string | null;
 }
 
-export type ListFilter = 'status' | 'customerId' | 'paymentId' | 'reason' | 'outcome';
+export type ListFilter = 'status' | 'customerId' | 'paymentId' | 'transferId' | 'reason' | 'outcome';
 
 /** Builds the query of one page, or nothing when the cursor is not one of ours. One row more than asked tells `hasMore`. */
 export function listRequest<Row extends AnyRow>(
