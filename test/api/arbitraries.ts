@@ -9,6 +9,8 @@ export interface JsonSchema {
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly anyOf?: readonly JsonSchema[];
+  /** Only as a rule among the fields of an object: which of them must be there, and alone. */
+  readonly oneOf?: readonly JsonSchema[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | JsonSchema;
@@ -33,6 +35,7 @@ const known = new Set([
     'enum',
     'const',
     'anyOf',
+    'oneOf',
     'properties',
     'required',
     'additionalProperties',
@@ -141,10 +144,15 @@ function objects(schema: JsonSchema, likely: Likely): fc.Arbitrary<unknown> {
     const values = generated(property, likely);
     return [name, usual.length === 0 ? values : fc.oneof(fc.constantFrom(...usual), values)] as const;
   });
-  return fc.record(Object.fromEntries(model), {
-    requiredKeys: [...(schema.required ?? [])],
-    noNullPrototype: true,
+  const choices = (schema.oneOf ?? [{}]).map(({ required = [] }) => required);
+  const forms = choices.map((chosen) => {
+    const others = choices.flat().filter((name) => !chosen.includes(name));
+    return fc.record(Object.fromEntries(model.filter(([name]) => !others.includes(name))), {
+      requiredKeys: [...(schema.required ?? []), ...chosen],
+      noNullPrototype: true,
+    });
   });
+  return fc.oneof(...forms);
 }
 
 /**
@@ -197,6 +205,9 @@ function brokenObjects(schema: JsonSchema, value: Record<string, unknown>): fc.A
     const { [name]: _dropped, ...rest } = value;
     faults.push(fc.constant(rest));
   }
+  for (const name of (schema.oneOf ?? []).flatMap(({ required = [] }) => required)) {
+    faults.push(fc.constant({ ...value, [name]: 1 }));
+  }
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     faults.push(broken(property, value[name]).map((fault) => ({ ...value, [name]: fault })));
   }
@@ -214,6 +225,7 @@ export function fits(schema: JsonSchema, value: unknown): boolean {
   if ('const' in schema && schema.const !== value) return false;
   if (schema.enum && !schema.enum.includes(value)) return false;
   if (schema.anyOf && !schema.anyOf.some((one) => fits(one, value))) return false;
+  if (schema.oneOf && schema.oneOf.filter((one) => fits(one, value)).length !== 1) return false;
   if (schema.type !== undefined && !isOfType(schema.type, value)) return false;
   if (typeof value === 'number')
     return value >= (schema.minimum ?? -Infinity) && value <= (schema.maximum ?? Infinity);
