@@ -1,6 +1,5 @@
 import { assert } from '../kernel/assert.ts';
 import { findCurrency } from '../kernel/currency.ts';
-import { limits } from '../kernel/limits.ts';
 import type { Terms } from '../kernel/terms.ts';
 import { halfEven } from './fee.ts';
 import { usdRates } from './rates.ts';
@@ -15,10 +14,6 @@ export type FxTerms = Pick<Terms, 'fxMarginBasisPoints' | 'fxRates'>;
 const rateDecimals = 12;
 const one = 10n ** BigInt(rateDecimals);
 const basisPoints = 10_000n;
-/** The fee of a transfer: 0.5 % of the source, and not less than the smallest coin. */
-const feeBasisPoints = 50n;
-const feeMin = 1n;
-const amountMax = BigInt(limits.amountMax);
 
 /** Decimal text as a number of 10^-12. Text with more decimals than that is our bug: the border refuses it. */
 export function parseRate(text: string): bigint {
@@ -121,42 +116,4 @@ function minorUnits(code: string): bigint {
 
 function ceil(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor;
-}
-
-export function transferFee(sourceAmount: bigint): bigint {
-  const fee = halfEven(sourceAmount * feeBasisPoints, basisPoints);
-  return fee < feeMin ? feeMin : fee;
-}
-
-export interface QuoteRequest extends Pair {
-  /** Which of the two amounts is given; the other one follows from it. */
-  readonly fixedSide: 'source' | 'target';
-  readonly amount: bigint;
-}
-
-export interface Quote extends Pick<PairRate, 'rate' | 'midMarketRate' | 'marginBasisPoints'> {
-  readonly ok: true;
-  readonly sourceAmount: bigint;
-  readonly targetAmount: bigint;
-  readonly feeAmount: bigint;
-}
-
-export interface NoQuote {
-  readonly ok: false;
-  readonly reason: 'unsupported_currency' | 'amount_too_small' | 'amount_too_large';
-}
-
-export function quote(request: QuoteRequest, terms: FxTerms): Quote | NoQuote {
-  const found = pairRate(request.sourceCurrency, request.targetCurrency, terms);
-  if (!found) return { ok: false, reason: 'unsupported_currency' };
-  const { rate, midMarketRate, marginBasisPoints } = found;
-  const isSource = request.fixedSide === 'source';
-  const sourceAmount = isSource ? request.amount : toSource(request.amount, rate, request);
-  const targetAmount = isSource ? toTarget(request.amount, rate, request) : request.amount;
-  const feeAmount = transferFee(sourceAmount);
-  if (targetAmount === 0n) return { ok: false, reason: 'amount_too_small' };
-  if (targetAmount > amountMax || sourceAmount + feeAmount > amountMax) {
-    return { ok: false, reason: 'amount_too_large' };
-  }
-  return { ok: true, sourceAmount, targetAmount, feeAmount, rate, midMarketRate, marginBasisPoints };
 }

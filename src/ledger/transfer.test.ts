@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../kernel/posting.ts';
 import { entryAcross } from './entry.ts';
-import { quote } from './fx.ts';
+import { quote } from './quote.ts';
 import { usdRates } from './rates.ts';
 import {
   completed,

@@ -16,7 +16,8 @@ import { scenarioOf } from '../../kernel/scenario.ts';
 import type { Reconciliation } from '../../kernel/settlement.ts';
 import type { Instant } from '../../kernel/table.ts';
 import type { Terms } from '../../kernel/terms.ts';
-import { inverseRate, pairRate, type Quote, quote } from '../../ledger/fx.ts';
+import { inverseRate, pairRate } from '../../ledger/fx.ts';
+import { type Quote, quote } from '../../ledger/quote.ts';
 import { totalOf } from '../../ledger/transfer.ts';
 
 export const transferStates = [

@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { findCurrency } from '../kernel/currency.ts';
+import { limits } from '../kernel/limits.ts';
+import { type FxTerms, formatRate, type Pair, pairRate, parseRate, toSource, toTarget } from './fx.ts';
+import { type Quote, quote, transferFee } from './quote.ts';
+import { usdRates } from './rates.ts';
+
+const unit = 10n ** 12n;
+const amountMax = BigInt(limits.amountMax);
+const plain: FxTerms = { fxMarginBasisPoints: 0, fxRates: {} };
+const codes = Object.keys(usdRates);
+
+const amounts = fc.oneof(
+  fc.bigInt({ min: 1n, max: 200n }),
+  fc.bigInt({ min: 1n, max: amountMax }),
+  fc.constantFrom(1n, amountMax, amountMax - 1n),
+);
+const pairs = fc.record({
+  sourceCurrency: fc.constantFrom(...codes),
+  targetCurrency: fc.constantFrom(...codes),
+});
+/** Any rate that an application may set. */
+const rates = fc
+  .bigInt({ min: 1n, max: 10n ** 21n - 1n })
+  .chain((most) => fc.bigInt({ min: 1n, max: most }))
+  .map(formatRate);
+const margins = fc.integer({ min: 0, max: limits.fxMarginMax });
+const asks = fc
+  .record({
+    pair: pairs,
+    own: fc.option(rates, { nil: undefined }),
+    isOpposite: fc.boolean(),
+    fxMarginBasisPoints: margins,
+    fixedSide: fc.constantFrom('source' as const, 'target' as const),
+    amount: amounts,
+  })
+  .map(({ pair, own, isOpposite, fxMarginBasisPoints, fixedSide, amount }) => {
+    const { sourceCurrency: source, targetCurrency: target } = pair;
+    const name = isOpposite ? `${target}/${source}` : `${source}/${target}`;
+    const terms: FxTerms = { fxMarginBasisPoints, fxRates: own === undefined ? {} : { [name]: own } };
+    return { request: { ...pair, fixedSide, amount }, terms };
+  });
+
+/** 10 to the exponents of both currencies, as the fraction that a rate is multiplied with. */
+function scales({ sourceCurrency, targetCurrency }: Pair): { source: bigint; target: bigint } {
+  const power = (code: string) => 10n ** BigInt(findCurrency(code)?.exponent ?? 0);
+  return { source: power(sourceCurrency), target: power(targetCurrency) };
+}
+
+function made(result: ReturnType<typeof quote>): Quote {
+  if (!result.ok) throw new Error(`not quoted: ${result.reason}`);
+  return result;
+}
+
+describe('the fee of a transfer', () => {
+  it.each([
+    [1n, 1n],
+    [99n, 1n],
+    [100n, 1n],
+    [200n, 1n],
+    [299n, 1n],
+    [300n, 2n],
+    [301n, 2n],
+    [500n, 2n],
+    [700n, 4n],
+    [10_000n, 50n],
+    [999_999_999_999n, 5_000_000_000n],
+  ])('of %d is %d: 0.5 %%, half-even, and at least one', (amount, fee) => {
+    expect(transferFee(amount)).toBe(fee);
+  });
+
+  it('is within half a unit of 0.5 %, and even where it is exactly between', () => {
+    fc.assert(
+      fc.property(amounts, (amount) => {
+        const fee = transferFee(amount);
+        if (amount <= 300n) return;
+        const twiceOff = 2n * (fee * 200n - amount);
+        expect(twiceOff <= 200n && twiceOff >= -200n).toBe(true);
+        if (amount % 200n === 100n) expect(fee % 2n).toBe(0n);
+      }),
+    );
+  });
+});
+
+describe('a quote', () => {
+  const usdEur = { sourceCurrency: 'USD', targetCurrency: 'EUR' };
+  const terms: FxTerms = { fxMarginBasisPoints: 50, fxRates: {} };
+
+  it('fixes either side, and the fee comes on top of the source', () => {
+    expect(quote({ ...usdEur, fixedSide: 'source', amount: 10_000n }, terms)).toEqual({
+      ok: true,
+      sourceAmount: 10_000n,
+      targetAmount: 8_567n,
+      feeAmount: 50n,
+      rate: '0.8567945',
+      midMarketRate: '0.8611',
+      marginBasisPoints: 50,
+    });
+    const fixed = quote({ ...usdEur, fixedSide: 'target', amount: 8_567n }, terms);
+    expect(fixed).toMatchObject({ sourceAmount: 9_999n, targetAmount: 8_567n, feeAmount: 50n });
+  });
+
+  it('within a currency gives what it takes, in every currency', () => {
+    for (const code of codes) {
+      const pair = { sourceCurrency: code, targetCurrency: code };
+      for (const fixedSide of ['source', 'target'] as const) {
+        const found = made(quote({ ...pair, fixedSide, amount: 777n }, terms));
+        expect([found.sourceAmount, found.targetAmount, found.rate]).toEqual([777n, 777n, '1']);
+      }
+    }
+  });
+
+  it.each<[string, Parameters<typeof quote>[0], string]>([
+    [
+      'what rounds down to nothing',
+      { sourceCurrency: 'JPY', targetCurrency: 'USD', fixedSide: 'source', amount: 1n },
+      'amount_too_small',
+    ],
+    [
+      'a source that leaves no room for its fee',
+      { ...usdEur, fixedSide: 'source', amount: amountMax },
+      'amount_too_large',
+    ],
+    [
+      'a target that becomes too much',
+      { sourceCurrency: 'USD', targetCurrency: 'VND', fixedSide: 'source', amount: 10n ** 11n },
+      'amount_too_large',
+    ],
+    [
+      'a source that would be too much',
+      { sourceCurrency: 'VND', targetCurrency: 'USD', fixedSide: 'target', amount: 10n ** 11n },
+      'amount_too_large',
+    ],
+    [
+      'a currency without a rate',
+      { sourceCurrency: 'USD', targetCurrency: 'AOA', fixedSide: 'source', amount: 100n },
+      'unsupported_currency',
+    ],
+  ])('is refused for %s', (_what, request, reason) => {
+    expect(quote(request, terms)).toEqual({ ok: false, reason });
+  });
+
+  it('keeps what was asked for, stays within the bounds, and never gives more than it took', () => {
+    fc.assert(
+      fc.property(asks, ({ request, terms: own }) => {
+        const result = quote(request, own);
+        if (!result.ok) return;
+        const { sourceAmount, targetAmount, feeAmount } = result;
+        expect(request.fixedSide === 'source' ? sourceAmount : targetAmount).toBe(request.amount);
+        expect(sourceAmount >= 1n && targetAmount >= 1n && feeAmount >= 1n).toBe(true);
+        expect(sourceAmount + feeAmount <= amountMax && targetAmount <= amountMax).toBe(true);
+        expect(feeAmount).toBe(transferFee(sourceAmount));
+        const scale = scales(request);
+        const worth = sourceAmount * parseRate(result.midMarketRate) * scale.target;
+        expect(targetAmount * unit * scale.source <= worth).toBe(true);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('is refused for a reason that holds', () => {
+    fc.assert(
+      fc.property(asks, ({ request, terms: own }) => {
+        const result = quote(request, own);
+        if (result.ok) return;
+        const found = pairRate(request.sourceCurrency, request.targetCurrency, own);
+        if (result.reason === 'unsupported_currency') {
+          expect(found).toBeUndefined();
+          return;
+        }
+        if (!found) throw new Error('a pair without a rate is unsupported');
+        const isSource = request.fixedSide === 'source';
+        const source = isSource ? request.amount : toSource(request.amount, found.rate, request);
+        const target = isSource ? toTarget(request.amount, found.rate, request) : request.amount;
+        if (result.reason === 'amount_too_small') expect(target).toBe(0n);
+        else expect(target > amountMax || source + transferFee(source) > amountMax).toBe(true);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('there and back by two quotes never pays for the fee of one', () => {
+    fc.assert(
+      fc.property(pairs, amounts, margins, (pair, amount, fxMarginBasisPoints) => {
+        const terms = { ...plain, fxMarginBasisPoints };
+        const there = quote({ ...pair, fixedSide: 'source', amount }, terms);
+        if (!there.ok) return;
+        const opposite = { sourceCurrency: pair.targetCurrency, targetCurrency: pair.sourceCurrency };
+        const back = quote({ ...opposite, fixedSide: 'source', amount: there.targetAmount }, terms);
+        // Each middle is rounded to the nearest, so a trillionth may be won, but the fee is more than that.
+        if (back.ok) expect(back.targetAmount < amount + there.feeAmount).toBe(true);
+      }),
+    );
+  });
+});
