@@ -100,6 +100,18 @@ describe('the form of a seed file', () => {
     expect(() => seedOf('Form', apiKey)).toThrow(words);
   });
 
+  it('takes rates of currencies, and of nothing else', () => {
+    const rated = (rates: Record<string, string>) => () =>
+      checkedSeed(
+        { organizations: [{ name: 'Acme', applications: [{ name: 'web', fx: { rates } }] }] },
+        'The seed',
+      );
+    expect(rated({ 'EUR/USD': '1.25', 'AOA/EUR': '0.001' })).not.toThrow();
+    expect(rated({ 'EUR/XXX': '1.25' })).toThrow('"XXX" in the rates of organization "Acme"');
+    expect(rated({ 'EUR/USD': '0' })).toThrow('EUR~1USD');
+    expect(rated({ 'eur/usd': '1' })).toThrow('eur');
+  });
+
   it('takes users and webhooks, and says that they are left out', () => {
     const users = [{ email: 'dev@acme.test', password: 'correct horse battery', role: 'owner' }];
     const webhooks = [{ url: 'http://127.0.0.1:9000/hook', eventTypes: ['*'], retryProfile: 'fast' }];

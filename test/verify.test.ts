@@ -8,6 +8,7 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let paymentId: string;
+  let transferId: string;
 
   const run = (sql: string) => server.database.script(sql);
   const differing = async () =>
@@ -29,6 +30,21 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
     await pay({ amount: 900, currency: 'JPY' }, 'charged_back');
     await pay({ amount: 900, currency: 'USD' }, 'disputed');
     await acme.client.post('developer_api_customers', { name: 'Ada' });
+    for (const to of [
+      'quoted',
+      'accepted',
+      'in_review',
+      'converted',
+      'returned',
+      'refunded',
+      'canceled',
+      'completed',
+    ]) {
+      const asked = { sourceCurrency: 'GBP', targetCurrency: 'KWD', sourceAmount: 10_000 };
+      const body = { ...asked, beneficiary: { name: 'Grace' } };
+      transferId = (await acme.client.post('developer_api_transfers', body)).body.id;
+      if (to !== 'quoted') await acme.client.post(`developer_api_transfers/${transferId}/advance`, { to });
+    }
   });
   afterAll(() => server?.close());
 
@@ -97,6 +113,18 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
       ['payments_equal_disputes'],
       () => `update disputes set amount = amount - 1 where currency = 'USD'`,
       () => `update disputes set amount = amount + 1 where currency = 'USD'`,
+    ],
+    [
+      'an amount of a transfer that was changed',
+      ['transfers_equal_postings'],
+      () => `update transfers set target_amount = target_amount + 1 where id = '${transferId}'`,
+      () => `update transfers set target_amount = target_amount - 1 where id = '${transferId}'`,
+    ],
+    [
+      'a transfer that is not where its money is',
+      ['transfers_equal_postings', 'records_equal_history'],
+      () => `update transfers set status = 'sent' where id = '${transferId}'`,
+      () => `update transfers set status = 'completed' where id = '${transferId}'`,
     ],
     [
       'a status that no move led to',

@@ -44,6 +44,24 @@ const moves: readonly ProviderMove[] = [
   move({ action: 'dispute_lost', to: 'charged_back', causeId: 'dsp_1' }),
 ];
 
+/** A transfer sees its provider at these moves. */
+const transferMoves: readonly ProviderMove[] = (
+  [
+    ['fund', 'accepted', 'funded'],
+    ['convert', 'funded', 'converted'],
+    ['send', 'converted', 'sent'],
+    ['complete', 'sent', 'completed'],
+    ['return', 'completed', 'returned'],
+    ['resend', 'returned', 'sent'],
+    ['refund', 'returned', 'refunded'],
+    ['fail', 'converted', 'failed'],
+    ['reject', 'in_review', 'failed'],
+    ['cancel', 'funded', 'canceled'],
+  ] as const
+).map(([action, from, to]) =>
+  move({ record: 'transfer', recordId: 'trf_1', subjectId: 'trf_1', version: 5, action, from, to }),
+);
+
 describe.each([...providers.values()].map((provider) => [provider.name, provider] as const))(
   '%s',
   (name, provider) => {
@@ -52,14 +70,15 @@ describe.each([...providers.values()].map((provider) => [provider.name, provider
       expect(providers.get(name)).toBe(provider);
     });
 
-    it.each(moves.map((one) => [`${one.action} from ${one.from}`, one] as const))(
-      'causes each move by exactly one notice: %s',
-      (_name, one) => {
-        const outcomes = receive(provider, provider.notices(one), one);
-        expect(outcomes.filter((outcome) => outcome === 'applied')).toHaveLength(1);
-        expect(outcomes.at(-1)).toBe('applied');
-      },
-    );
+    it.each(
+      [...moves, ...transferMoves].map(
+        (one) => [`${one.action} of a ${one.record} from ${one.from}`, one] as const,
+      ),
+    )('causes each move by exactly one notice: %s', (_name, one) => {
+      const outcomes = receive(provider, provider.notices(one), one);
+      expect(outcomes.filter((outcome) => outcome === 'applied')).toHaveLength(1);
+      expect(outcomes.at(-1)).toBe('applied');
+    });
 
     it('says the same of the same move whenever it is asked', () => {
       for (const one of moves) expect(provider.notices(one)).toEqual(provider.notices(one));
@@ -67,19 +86,30 @@ describe.each([...providers.values()].map((provider) => [provider.name, provider
 
     it('has an id of its own for each record and each move, which shows nothing of ours', () => {
       const subjects = Array.from({ length: 500 }, (_, i) =>
-        ['pay_', 'rfd_', 'dsp_'].map((kind) => kind + i),
+        ['pay_', 'rfd_', 'dsp_', 'trf_'].map((kind) => kind + i),
       );
       const ids = subjects.flat().map(provider.transactionId);
       expect(new Set(ids).size).toBe(ids.length);
       const events = Array.from({ length: 1_000 }, (_, i) => provider.eventId('pay_1', i + 1));
       expect(new Set(events).size).toBe(events.length);
-      expect([...ids, ...events].filter((id) => /pay_|rfd_|dsp_/.test(id))).toEqual([]);
+      expect([...ids, ...events].filter((id) => /pay_|rfd_|dsp_|trf_/.test(id))).toEqual([]);
     });
 
     it('names each kind of move in a word of its own', () => {
       const types = moves.map((one) => provider.notices(one).at(-1)?.type ?? '');
       for (const type of types) expect(type).toMatch(/^[A-Za-z_]+\.[A-Za-z_]+$/);
       expect(types[6]).not.toBe(types[3]);
+    });
+
+    it('names each move of a transfer in words that no payment has', () => {
+      const typesOf = (some: readonly ProviderMove[]) =>
+        new Set(some.map((one) => provider.notices(one).at(-1)?.type ?? ''));
+      for (const type of typesOf(transferMoves)) {
+        expect(type).toMatch(/^transfer\.[a-z_]+$/i);
+        expect(typesOf(moves)).not.toContain(type);
+      }
+      // Sending again is the same word for one of them; all else differs.
+      expect(typesOf(transferMoves).size).toBeGreaterThanOrEqual(transferMoves.length - 1);
     });
 
     it('names the refund or dispute that a move is about, beside the payment', () => {
@@ -113,6 +143,11 @@ describe('the two providers differ', () => {
     expect(receive(meridian, meridian.notices(settle), settle)).toEqual(['applied']);
     expect(receive(tidewater, tidewater.notices(capture), capture)).toEqual(['duplicate', 'applied']);
     expect(receive(tidewater, tidewater.notices(settle), settle)).toEqual(['ignored', 'applied']);
+    const [order, arrival] = transferMoves.slice(2, 4).map((one, i) => ({ ...one, version: 5 + i }));
+    if (!order || !arrival) throw new Error('a transfer is sent before it arrives');
+    expect(receive(meridian, meridian.notices(arrival), arrival)).toEqual(['applied']);
+    expect(receive(tidewater, tidewater.notices(arrival), arrival)).toEqual(['duplicate', 'applied']);
+    expect(tidewater.notices(arrival)[0]).toEqual(tidewater.notices(order)[0]);
   });
 
   it.each([
