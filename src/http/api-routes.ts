@@ -136,7 +136,9 @@ export function addApiRoutes(app: FastifyInstance, settings: AppSettings): ApiRo
         const idempotency = claim(request.idempotencyKey, 'POST', pathOf(request), body);
         const submitted = submission(request, principal, route.command, input, idempotency);
         const expandsEntries = query.expand === 'ledgerEntries';
-        return sendAnswer(reply, await engine.submit({ ...submitted, expandsEntries }));
+        const errand = settings.errands.get(route.command.name);
+        const answer = await (errand?.(submitted) ?? engine.submit({ ...submitted, expandsEntries }));
+        return sendAnswer(reply, answer);
       },
     });
   }

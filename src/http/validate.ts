@@ -138,6 +138,8 @@ function wordsFor(error: ErrorObject, param: string): string {
       return `${where} must be one of ${(params.allowedValues as unknown[]).join(', ')}.`;
     case 'minProperties':
       return `${where} must have at least ${params.limit} field.`;
+    case 'oneOf':
+      return `${where} needs exactly one of ${requiredChoices(error).join(', ')}.`;
     case 'anyOf':
       return alternatives(error, where);
     case 'propertyNames':

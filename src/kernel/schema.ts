@@ -47,6 +47,11 @@ export const strict = <P extends Record<string, TSchema>>(
   options: Record<string, unknown> = {},
 ) => Type.Object(properties, { additionalProperties: false, ...options });
 
+/** For objects that take exactly one of several fields. */
+export const exactlyOne = (...names: readonly string[]) => ({
+  oneOf: names.map((name) => ({ required: [name] })),
+});
+
 /** A resource as it is shown: the four fields that every body carries, then its own. */
 export const resource = <P extends Record<string, TSchema>>(
   object: string,

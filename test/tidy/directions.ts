@@ -20,7 +20,10 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['src/provider/', ['src/provider/', 'src/kernel/']],
   ['src/db/', ['src/db/', 'src/kernel/']],
   ['src/http/', ['src/http/', 'src/kernel/', 'src/engine/', 'src/resources/']],
-  ['src/workers/', ['src/workers/', 'src/kernel/', 'src/engine/', 'src/resources/*/store.ts']],
+  [
+    'src/workers/',
+    ['src/workers/', 'src/kernel/', 'src/engine/', 'src/resources/*/machine.ts', 'src/resources/*/store.ts'],
+  ],
   ['src/config.ts', ['src/kernel/']],
   ['src/seed.ts', ['src/kernel/', 'src/engine/', 'src/http/validate.ts', 'src/provider/', 'src/resources/']],
   ['src/verify.ts', ['src/db/', 'src/resources/index.ts']],

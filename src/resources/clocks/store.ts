@@ -1,7 +1,8 @@
-import type { Reader } from '../../kernel/route.ts';
+import { clockIdOf } from '../../kernel/clock.ts';
+import type { Principal, Reader } from '../../kernel/route.ts';
 import { defineTable, type Instant, type Statement, selectList } from '../../kernel/table.ts';
 import { type HistoryRow, historyTable, type TimerRow } from '../../kernel/trail.ts';
-import type { ClockRow } from './machine.ts';
+import { type ClockRow, realClock } from './machine.ts';
 
 export const clocksTable = defineTable<ClockRow>('clocks', ['org_id', 'id'], {
   orgId: 'text',
@@ -16,6 +17,17 @@ export const clocksTable = defineTable<ClockRow>('clocks', ['org_id', 'id'], {
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 });
+
+/** The clock of the application that asks, as the database has it: another node may have moved it. */
+export function findClock(
+  reader: Reader,
+  { orgId, appId }: Pick<Principal, 'orgId' | 'appId'>,
+  wallNow: Instant,
+): PromiseLike<ClockRow> {
+  return reader
+    .byKey(clocksTable, orgId, clockIdOf(appId))
+    .then((clock) => clock ?? realClock(orgId, appId, wallNow));
+}
 
 type Rows = Pick<Reader, 'rows'>;
 
