@@ -16,6 +16,12 @@ export const CurrencyCode = Type.String({
   description: 'ISO 4217 code; lower case is accepted and answered in upper case.',
 });
 
+/** A day of the application's clock, in UTC. */
+export const Day = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+  description: 'A day in UTC: 2026-11-15.',
+});
+
 export const Time = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, with milliseconds.' });
 
 /** Texts under names of the caller. Not `Type.Record`: its pattern for keys passes over those with a line break. */
