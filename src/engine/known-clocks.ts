@@ -25,8 +25,4 @@ export class KnownClocks {
     if (this.#known.size >= knownMax) this.#known = new Map();
     this.#known.set(clockId, known);
   }
-
-  forget(clockIds: Iterable<string>): void {
-    for (const id of clockIds) this.#known.delete(id);
-  }
 }

@@ -9,6 +9,7 @@ export interface JsonSchema {
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | JsonSchema;
@@ -33,6 +34,7 @@ const known = new Set([
     'enum',
     'const',
     'anyOf',
+    'oneOf',
     'properties',
     'required',
     'additionalProperties',
@@ -214,6 +216,7 @@ export function fits(schema: JsonSchema, value: unknown): boolean {
   if ('const' in schema && schema.const !== value) return false;
   if (schema.enum && !schema.enum.includes(value)) return false;
   if (schema.anyOf && !schema.anyOf.some((one) => fits(one, value))) return false;
+  if (schema.oneOf && schema.oneOf.filter((one) => fits(one, value)).length !== 1) return false;
   if (schema.type !== undefined && !isOfType(schema.type, value)) return false;
   if (typeof value === 'number')
     return value >= (schema.minimum ?? -Infinity) && value <= (schema.maximum ?? Infinity);

@@ -40,6 +40,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
   let paymentId: string;
   let refundId: string;
   let disputeId: string;
+  let settledOn: string;
   let tables: readonly string[];
 
   beforeAll(async () => {
@@ -51,6 +52,8 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     refundId = (await acme.client.post(`${payments}/${paymentId}/refund`, { amount: 1 })).body.id;
     const disputed = await acme.client.post(`${payments}/${paymentId}/advance`, { to: 'disputed' });
     disputeId = String(disputed.body.disputeId);
+    const settled = await newPayment(acme, 'approve', 'settled');
+    settledOn = String((await acme.client.get(`${payments}/${settled}`)).body.settledAt).slice(0, 10);
     const named = await server.database.query<{ name: string }>(
       {
         name: '',
@@ -70,6 +73,8 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     customerId: [customerId, customerId, unknownId],
     paymentId: [paymentId],
     amount: [1, 400, 1_000],
+    seconds: [1, 60, 86_400],
+    date: [settledOn],
   });
 
   async function newPayment({ client }: Tenant, scenario: string, to: string): Promise<string> {
@@ -89,6 +94,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
       return (await busy.client.post('developer_api_customers', { name: 'Ada' })).body.id;
     }
     if (path.startsWith('developer_api_payments')) return newPayment(busy, 'approve', state);
+
     const id = await newPayment(busy, 'refund_pending', 'captured');
     const isRefund = path.startsWith('developer_api_refunds');
     const made = await busy.client.post(
@@ -134,6 +140,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
   const fresh = ({ path }: Route) => {
     if (path.startsWith('developer_api_refunds')) return refundId;
     if (path.startsWith('developer_api_disputes')) return disputeId;
+    if (path.startsWith('developer_api_settlements')) return settledOn;
     return path.startsWith(payments) ? paymentId : customerId;
   };
   const pathOf = (route: Route, id: string) => route.path.replace(/\{\w+\}/, id);

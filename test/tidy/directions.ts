@@ -26,7 +26,7 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ],
   ['src/config.ts', ['src/kernel/']],
   ['src/seed.ts', ['src/kernel/', 'src/engine/', 'src/http/validate.ts', 'src/provider/', 'src/resources/']],
-  ['src/verify.ts', ['src/db/', 'src/resources/index.ts']],
+  ['src/verify.ts', ['src/db/', 'src/kernel/', 'src/resources/index.ts']],
   ['src/server.ts', ['src/']],
   ['src/main.ts', ['src/']],
   ['sdk/', ['sdk/']],
