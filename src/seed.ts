@@ -6,6 +6,7 @@ import type { Engine } from './engine/engine.ts';
 import { newSuffix } from './engine/ids.ts';
 import { compileBody } from './http/validate.ts';
 import type { CommandKind } from './kernel/command.ts';
+import { findCurrency } from './kernel/currency.ts';
 import { encodeSuffix, formatId, type IdKind } from './kernel/ids.ts';
 import { parseStrict } from './kernel/json.ts';
 import { limits } from './kernel/limits.ts';
@@ -117,7 +118,13 @@ export function checkedSeed(value: unknown, what: string): Seed {
   if (refusal) throw new SeedProblem(`${what} is not accepted: ${refusal.message}`);
   const seed = value as Seed;
   for (const { name, applications } of seed.organizations) {
-    for (const { apiKeys } of applications ?? []) {
+    for (const { apiKeys, fx } of applications ?? []) {
+      for (const code of Object.keys(fx?.rates ?? {}).flatMap((pair) => pair.split('/'))) {
+        if (!findCurrency(code))
+          throw new SeedProblem(
+            `${what} is not accepted: "${code}" in the rates of organization "${name}" is no currency that is supported.`,
+          );
+      }
       for (const cidr of (apiKeys ?? []).flatMap(({ allowedCidrs }) => allowedCidrs ?? [])) {
         if (!isCidr(cidr))
           throw new SeedProblem(

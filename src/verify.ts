@@ -37,7 +37,7 @@ interface Check {
 const differencesMax = 20;
 const checkMsMax = 60 * 60 * 1000;
 
-const postings = `select e.org_id, e.id, e.payment_id, e.reason, p.account, p.currency, p.amount
+const postings = `select e.org_id, e.id, e.payment_id, e.transfer_id, e.reason, p.account, p.currency, p.amount
   from ledger_entries e cross join lateral jsonb_to_recordset(e.postings) as p(account text, currency text, amount numeric)`;
 
 const checks: readonly Check[] = [
@@ -127,6 +127,28 @@ const checks: readonly Check[] = [
       where (t.reconciliation is not null or c.lines is not null)
         and ((c.lines, c.gross, c.fee, c.result) is distinct from
           (1::bigint, coalesce(p.gross, 0), t.fee_amount::numeric, t.reconciliation) or not c.is_right)`,
+  },
+  {
+    name: 'transfers_equal_postings',
+    words: 'What the entries of a transfer sum to in each account is what follows from its status.',
+    sql: `with said as (
+        select t.org_id, t.id, e.account, e.currency, e.amount as expected, 0 as found
+        from transfers t cross join lateral (values
+          (case t.fund_from when 'balance' then 'merchant_available' else 'bank' end, t.source_currency,
+            t.source_amount + t.fee_amount, '{funded,in_review,converted,sent,completed,returned}'::text[]),
+          ('transfer_funding', t.source_currency, -t.source_amount - t.fee_amount, '{funded,in_review}'),
+          ('fx_position', t.source_currency, -t.source_amount, '{converted,sent,completed,returned}'),
+          ('fees', t.source_currency, -t.fee_amount, '{converted,sent,completed,returned}'),
+          ('fx_position', t.target_currency, t.target_amount, '{converted,sent,completed,returned}'),
+          ('payout_clearing', t.target_currency, -t.target_amount, '{converted,returned}'),
+          ('payouts_in_transit', t.target_currency, -t.target_amount, '{sent}'),
+          ('bank', t.target_currency, -t.target_amount, '{completed}')) as e(account, currency, amount, states)
+        where t.status = any(e.states)
+        union all
+        select org_id, transfer_id, account, currency, 0, amount from (${postings}) p where transfer_id is not null)
+      select org_id as "orgId", concat_ws(' ', id, account, currency) as subject, sum(expected)::text as expected,
+        sum(found)::text as found
+      from said group by org_id, id, account, currency having sum(expected) <> sum(found)`,
   },
   {
     name: 'records_equal_history',

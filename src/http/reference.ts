@@ -1,7 +1,8 @@
 import type { AnyResource } from '../kernel/command.ts';
 import { declineCodes, declines } from '../kernel/decline.ts';
 import { finalStates } from '../kernel/machine.ts';
-import { magicAmounts, scenarioWords, testCards } from '../kernel/scenario.ts';
+import { returnReasons, transferFailures } from '../kernel/return.ts';
+import { magicAmounts, scenarioWords, testCards, transferScenarioWords } from '../kernel/scenario.ts';
 import { marked, page } from './pages.ts';
 
 /** Reference pages made of the tables that the server runs on, as Markdown for the repository and as HTML for `/docs`. */
@@ -85,7 +86,7 @@ export function scenariosReference(): Reference {
   const head = ['scenario', 'what happens', 'test card', 'amount'];
   return {
     title: 'Scenarios',
-    source: '`src/kernel/scenario.ts` and `src/kernel/decline.ts`',
+    source: '`src/kernel/scenario.ts`, `src/kernel/decline.ts` and `src/kernel/return.ts`',
     introduction:
       'A scenario says what the simulated provider will do with a payment. Name it in `scenario` when you create the payment, or give a list for successive attempts: `["decline:insufficient_funds", "approve"]`; its last entry holds for all attempts that follow. `POST developer_api_payments/{id}/advance` without a body plays the next step. Without a `scenario`, a test card in `paymentMethod.number` or a magic amount stands for one; other card numbers are refused.',
     sections: [
@@ -106,8 +107,38 @@ export function scenariosReference(): Reference {
           return [scenario, said, isSoft ? 'soft' : 'hard', cards, amounts];
         }),
       },
+      ...transferSections(),
     ],
   };
+}
+
+function transferSections(): readonly Section[] {
+  const head = ['scenario', 'what happens'];
+  const known = (prefix: string, reasons: Readonly<Record<string, string>>) =>
+    Object.entries(reasons).map(([reason, words]) => [code(`${prefix}:${reason}`), words]);
+  return [
+    {
+      title: 'What the provider does with a transfer',
+      words:
+        'Transfers have scenarios of their own. A list is for the successive times that a transfer is sent: after `["return:account_closed", "approve"]` it comes back once, and arrives when it is sent again.',
+      head,
+      rows: Object.entries(transferScenarioWords).map(([scenario, words]) => [code(scenario), words]),
+    },
+    {
+      title: 'Transfers that come back',
+      words:
+        'What was sent becomes `returned`, with the code in `returnCode`. Any other code of letters, digits and underscores, up to 40, is taken as well.',
+      head,
+      rows: known('return', returnReasons),
+    },
+    {
+      title: 'Transfers that fail',
+      words:
+        'What was converted becomes `failed` instead of being sent, with `failure.code`. Other codes are taken here, too.',
+      head,
+      rows: known('fail', transferFailures),
+    },
+  ];
 }
 
 export function toMarkdown({ title, source, introduction, sections }: Reference): string {

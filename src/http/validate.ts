@@ -114,13 +114,16 @@ function requiredChoices({ schema }: ErrorObject): readonly string[] {
     : [];
 }
 
-function pointerOf({ instancePath, keyword, params }: ErrorObject): string {
+function pointerOf(error: ErrorObject): string {
+  const { instancePath, keyword, params } = error;
   const property: unknown =
     keyword === 'additionalProperties'
       ? params.additionalProperty
       : keyword === 'required'
         ? params.missingProperty
-        : undefined;
+        : keyword === 'oneOf'
+          ? requiredChoices(error)[0]
+          : undefined;
   return property === undefined
     ? instancePath
     : `${instancePath}/${String(property).replaceAll('~', '~0').replaceAll('/', '~1')}`;

@@ -23,6 +23,7 @@ export const limits = {
   paymentAttemptsMax: 3,
   authorizationDays: 7,
   disputeResponseDays: 7,
+  beneficiaryAccountLengthMax: 100,
   quoteMinutes: 30,
   fundingHours: 24,
   fxMarginMax: 5_000,

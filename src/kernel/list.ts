@@ -12,6 +12,7 @@ export interface ListQuery {
   readonly status?: string;
   readonly customerId?: string;
   readonly paymentId?: string;
+  readonly transferId?: string;
   readonly reason?: string;
   readonly outcome?: string;
   readonly settledOn?: string;
@@ -37,6 +38,7 @@ export type ListFilter =
   | 'status'
   | 'customerId'
   | 'paymentId'
+  | 'transferId'
   | 'reason'
   | 'outcome'
   | 'settledOn'

@@ -1,4 +1,5 @@
 import { type DeclineCode, declineCodes } from './decline.ts';
+import { reasonCodePattern } from './return.ts';
 
 /**
  * What the simulated provider will do with a payment: a name, or a list of names for successive attempts. The words are
@@ -29,6 +30,36 @@ export const paymentScenarios: readonly string[] = [
 /** The code of a scenario that declines; undefined for all others. */
 export function declineOf(scenario: string): DeclineCode | undefined {
   return declineCodes.find((code) => scenario === declinePrefix + code);
+}
+
+/** What the simulated provider will do with a transfer: a name, or a list of names for successive times it is sent. */
+export const transferScenarioWords = {
+  approve: 'Everything succeeds. The default.',
+  review: 'The transfer is looked at before it is converted, and released.',
+  reject:
+    'The transfer is looked at before it is converted, and rejected: `failed` with `compliance_rejected`.',
+  settle_short: 'The settlement report shows less than was paid out.',
+  settle_missing: 'The settlement report does not show the transfer.',
+  settle_duplicate: 'The settlement report shows the transfer twice.',
+  settle_unknown: 'The settlement report shows a transfer that nobody knows.',
+} as const;
+
+const returnPrefix = 'return:';
+const failPrefix = 'fail:';
+
+export const transferScenarios: readonly string[] = Object.keys(transferScenarioWords);
+
+/** The names above, and `return:` or `fail:` with any code. */
+export const transferScenarioPattern = `^(?:${transferScenarios.join('|')}|(?:return|fail):${reasonCodePattern})$`;
+
+/** The code of a scenario in which the money comes back; undefined for all others. */
+export function returnOf(scenario: string): string | undefined {
+  return scenario.startsWith(returnPrefix) ? scenario.slice(returnPrefix.length) : undefined;
+}
+
+/** The code of a scenario in which the transfer fails before it is sent; undefined for all others. */
+export function failureOf(scenario: string): string | undefined {
+  return scenario.startsWith(failPrefix) ? scenario.slice(failPrefix.length) : undefined;
 }
 
 /** The entry that holds for an attempt, counted from 1. The last one holds for all that follow. */

@@ -14,5 +14,23 @@ export function entry(reason: string, currency: string, lines: readonly Line[]):
   return postings.length === 0 ? [] : [{ reason, postings }];
 }
 
+export type Leg = readonly [currency: string, lines: readonly Line[]];
+
+/**
+ * One entry across currencies, each of which sums to zero by itself. Legs may be in the same currency, and what they post
+ * to the same account is one posting then.
+ */
+export function entryAcross(reason: string, legs: readonly Leg[]): readonly Entry[] {
+  const currencies = [...new Set(legs.map(([currency]) => currency))];
+  const postings = currencies.flatMap((currency) => {
+    const sums = new Map<Account, bigint>();
+    for (const [account, amount] of legs.filter(([one]) => one === currency).flatMap(([, lines]) => lines)) {
+      sums.set(account, (sums.get(account) ?? 0n) + amount);
+    }
+    return entry(reason, currency, [...sums]).flatMap((one) => one.postings);
+  });
+  return postings.length === 0 ? [] : [{ reason, postings }];
+}
+
 export const debit = (account: Account, amount: bigint): Line => [account, amount];
 export const credit = (account: Account, amount: bigint): Line => [account, -amount];

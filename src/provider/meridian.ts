@@ -5,7 +5,7 @@ import type { Notice, Provider, ProviderMove } from '../kernel/provider.ts';
  * A card processor of the modern kind: it answers at once, tells every move exactly once and in order, names its events in
  * lower case, and counts in minor units.
  */
-const prefix = { payment: 'ch', refund: 're', dispute: 'du' } as const;
+const prefix = { payment: 'ch', refund: 're', dispute: 'du', transfer: 'po' } as const;
 
 const names: Readonly<Record<string, string>> = {
   require_action: 'charge.authentication_required',
@@ -28,31 +28,52 @@ const names: Readonly<Record<string, string>> = {
   dispute_lost: 'dispute.final',
 };
 
+const transferNames: Readonly<Record<string, string>> = {
+  fund: 'transfer.funded',
+  convert: 'transfer.converted',
+  send: 'transfer.submitted',
+  resend: 'transfer.resubmitted',
+  complete: 'transfer.paid',
+  return: 'transfer.returned',
+  refund: 'transfer.refunded',
+  fail: 'transfer.failed',
+  reject: 'transfer.blocked',
+  cancel: 'transfer.canceled',
+};
+
 function token(kind: string, text: string): string {
   return `${kind}_${hash('sha256', `meridian ${text}`, 'base64url').replace(/[-_]/g, '').slice(0, 24)}`;
 }
 
 function transactionId(subjectId: string): string {
-  const kind = subjectId.startsWith('rfd_') ? 'refund' : subjectId.startsWith('dsp_') ? 'dispute' : 'payment';
-  return token(prefix[kind], subjectId);
+  return token(prefix[kindOf(subjectId)], subjectId);
+}
+
+/** By the id that is in the subject: a report may name a transaction that nobody knows. */
+function kindOf(subjectId: string): keyof typeof prefix {
+  if (subjectId.includes('trf_')) return 'transfer';
+  if (subjectId.startsWith('rfd_')) return 'refund';
+  return subjectId.startsWith('dsp_') ? 'dispute' : 'payment';
 }
 
 const eventId = (subjectId: string, version: number): string => token('ev', `${subjectId} ${version}`);
 
 function notices(move: ProviderMove): readonly Notice[] {
-  const { subjectId, recordId, causeId, version, action, amount, currency, failureCode, at } = move;
+  const { record, subjectId, recordId, causeId, version, action, amount, currency, failureCode, at } = move;
   const id = eventId(subjectId, version);
-  const type = names[action] ?? `charge.${action}`;
+  const isTransfer = record === 'transfer';
+  const type =
+    (isTransfer ? transferNames : names)[action] ?? `${isTransfer ? 'transfer' : 'charge'}.${action}`;
   const payload = {
     id,
     type,
     created: Math.trunc(at / 1000),
     data: {
-      charge: transactionId(recordId),
+      [isTransfer ? 'transfer' : 'charge']: transactionId(recordId),
       ...(causeId === null ? {} : { reference: transactionId(causeId) }),
       amount: Number(amount),
       currency: currency.toLowerCase(),
-      ...(failureCode === null ? {} : { decline_code: failureCode }),
+      ...(failureCode === null ? {} : { [isTransfer ? 'reason' : 'decline_code']: failureCode }),
     },
   };
   return [{ eventId: id, transactionId: transactionId(causeId ?? recordId), type, payload, about: version }];

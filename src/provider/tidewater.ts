@@ -4,8 +4,8 @@ import { digitsOf } from './digits.ts';
 
 /**
  * A bank gateway of the old kind: numbers for ids, states in capitals, amounts as decimal text. Its messages come late and
- * more than once: with a capture it sends the authorization again, and before the settlement a word about the clearing
- * that is over by then.
+ * more than once: with a capture it sends the authorization again, with the arrival of a transfer its order, and before
+ * the settlement a word about the clearing that is over by then.
  */
 const states: Readonly<Record<string, string>> = {
   requires_action: 'AWAITING_CUSTOMER',
@@ -33,6 +33,19 @@ const claims: Readonly<Record<string, string>> = {
   dispute_lost: 'CLAIM_PAID',
 };
 
+const transferStates: Readonly<Record<string, string>> = {
+  fund: 'COVER_RECEIVED',
+  convert: 'EXCHANGED',
+  send: 'ORDERED',
+  resend: 'ORDERED',
+  complete: 'CREDITED',
+  return: 'BOUNCED',
+  refund: 'COVER_RETURNED',
+  fail: 'REJECTED',
+  reject: 'STOPPED',
+  cancel: 'WITHDRAWN',
+};
+
 function transactionId(subjectId: string): string {
   return `TW${digitsOf(`tidewater ${subjectId}`, 14)}`;
 }
@@ -42,8 +55,8 @@ function eventId(subjectId: string, version: number): string {
 }
 
 function notice(move: ProviderMove, id: string, state: string, about: number): Notice {
-  const { recordId, causeId, amount, currency, failureCode } = move;
-  const type = `PAYMENT.${state}`;
+  const { record, recordId, causeId, amount, currency, failureCode } = move;
+  const type = `${record.toUpperCase()}.${state}`;
   const payload = {
     MsgId: id,
     MsgType: type,
@@ -56,15 +69,14 @@ function notice(move: ProviderMove, id: string, state: string, about: number): N
 }
 
 function notices(move: ProviderMove): readonly Notice[] {
-  const { subjectId, version, action, from, to } = move;
-  const own = notice(
-    move,
-    eventId(subjectId, version),
-    claims[action] ?? states[to] ?? to.toUpperCase(),
-    version,
-  );
+  const { record, subjectId, version, action, from, to } = move;
+  const state = record === 'transfer' ? transferStates[action] : (claims[action] ?? states[to]);
+  const own = notice(move, eventId(subjectId, version), state ?? to.toUpperCase(), version);
+  const before = (told: string | undefined) =>
+    notice(move, eventId(subjectId, version - 1), told ?? '', version - 1);
+  if (action === 'complete') return [before(transferStates.send), own];
   if (action === 'capture' && from === 'authorized') {
-    return [notice(move, eventId(subjectId, version - 1), states.authorized ?? '', version - 1), own];
+    return [before(states.authorized), own];
   }
   if (action === 'settle') {
     const late = digitsOf(`tidewater ${subjectId} ${version} clearing`, 18);

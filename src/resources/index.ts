@@ -7,6 +7,7 @@ import { capabilitiesRoute } from './capabilities/api.ts';
 import { clockResource, clockRoutes } from './clocks/api.ts';
 import { customerResource, customerRoutes } from './customers/api.ts';
 import { disputeResource, disputeRoutes } from './disputes/api.ts';
+import { fxRateRoutes } from './fx-rates/api.ts';
 import { historyRoutes } from './history/api.ts';
 import { ledgerRoutes } from './ledger/api.ts';
 import { organizationResource } from './organizations/api.ts';
@@ -16,6 +17,7 @@ import { reconciliationRoutes } from './reconciliation/api.ts';
 import { refundResource, refundRoutes } from './refunds/api.ts';
 import { settlementRoutes } from './settlements/api.ts';
 import { stateMachinesRoute } from './state-machines/api.ts';
+import { transferResource, transferRoutes } from './transfers/api.ts';
 
 /** The one list of resources. */
 export const resources: readonly AnyResource[] = [
@@ -27,6 +29,7 @@ export const resources: readonly AnyResource[] = [
   paymentResource,
   refundResource,
   disputeResource,
+  transferResource,
 ];
 
 /** The one table of routes: authentication, scopes, validation, documents and the permission matrix all read it. */
@@ -39,6 +42,8 @@ export const routes: readonly Route[] = [
   ...providerEventRoutes,
   ...refundRoutes,
   ...disputeRoutes,
+  ...transferRoutes,
+  ...fxRateRoutes,
   ...ledgerRoutes,
   ...settlementRoutes,
   ...reconciliationRoutes,

@@ -9,6 +9,7 @@ export interface JsonSchema {
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly anyOf?: readonly JsonSchema[];
+  /** Only as a rule among the fields of an object: which of them must be there, and alone. */
   readonly oneOf?: readonly JsonSchema[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
@@ -143,10 +144,15 @@ function objects(schema: JsonSchema, likely: Likely): fc.Arbitrary<unknown> {
     const values = generated(property, likely);
     return [name, usual.length === 0 ? values : fc.oneof(fc.constantFrom(...usual), values)] as const;
   });
-  return fc.record(Object.fromEntries(model), {
-    requiredKeys: [...(schema.required ?? [])],
-    noNullPrototype: true,
+  const choices = (schema.oneOf ?? [{}]).map(({ required = [] }) => required);
+  const forms = choices.map((chosen) => {
+    const others = choices.flat().filter((name) => !chosen.includes(name));
+    return fc.record(Object.fromEntries(model.filter(([name]) => !others.includes(name))), {
+      requiredKeys: [...(schema.required ?? []), ...chosen],
+      noNullPrototype: true,
+    });
   });
+  return fc.oneof(...forms);
 }
 
 /**
@@ -198,6 +204,9 @@ function brokenObjects(schema: JsonSchema, value: Record<string, unknown>): fc.A
   for (const name of Object.keys(value)) {
     const { [name]: _dropped, ...rest } = value;
     faults.push(fc.constant(rest));
+  }
+  for (const name of (schema.oneOf ?? []).flatMap(({ required = [] }) => required)) {
+    faults.push(fc.constant({ ...value, [name]: 1 }));
   }
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     faults.push(broken(property, value[name]).map((fault) => ({ ...value, [name]: fault })));

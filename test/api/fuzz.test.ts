@@ -16,6 +16,7 @@ import { fits, invalid, type JsonSchema, type Likely, schemaOf, valid } from './
 const requestsInRun = 10;
 const runs = { pglite: 25, postgres: 8 } as const;
 const payments = 'developer_api_payments';
+const transfers = 'developer_api_transfers';
 const unknownId = 'cus_01m7epxwjmf7za77rhky2f93cc';
 /** What a right body may be answered with when it is not done. */
 const documented = [404, 409, 422];
@@ -41,6 +42,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
   let refundId: string;
   let disputeId: string;
   let settledOn: string;
+  let transferId: string;
   let tables: readonly string[];
 
   beforeAll(async () => {
@@ -54,6 +56,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     disputeId = String(disputed.body.disputeId);
     const settled = await newPayment(acme, 'approve', 'settled');
     settledOn = String((await acme.client.get(`${payments}/${settled}`)).body.settledAt).slice(0, 10);
+    transferId = await newTransfer(acme, 'sent');
     const named = await server.database.query<{ name: string }>(
       {
         name: '',
@@ -72,9 +75,14 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     currency: ['EUR', 'jpy'],
     customerId: [customerId, customerId, unknownId],
     paymentId: [paymentId],
+    transferId: [transferId],
     amount: [1, 400, 1_000],
     seconds: [1, 60, 86_400],
     date: [settledOn],
+    sourceCurrency: ['EUR', 'usd', 'JPY', 'kwd'],
+    targetCurrency: ['USD', 'krw', 'EUR', 'BHD'],
+    sourceAmount: [1, 1_000],
+    targetAmount: [1, 1_000],
   });
 
   async function newPayment({ client }: Tenant, scenario: string, to: string): Promise<string> {
@@ -87,14 +95,25 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     return id;
   }
 
+  async function newTransfer({ client }: Tenant, to: string): Promise<string> {
+    const beneficiary = { name: 'Grace' };
+    const body = { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 10_000, beneficiary };
+    const { id } = (await client.post(transfers, body)).body;
+    if (to !== 'quoted') {
+      const reached = await client.post(`${transfers}/${id}/advance`, { to });
+      expect(reached.status, reached.text).toBe(200);
+    }
+    return id;
+  }
+
   /** A record in a state of its own for each request, so that not all meet one that has ended. */
   async function newRecord({ path }: Route, state: string): Promise<string> {
     if (!path.includes('{')) return '';
     if (path.startsWith('developer_api_customers')) {
       return (await busy.client.post('developer_api_customers', { name: 'Ada' })).body.id;
     }
-    if (path.startsWith('developer_api_payments')) return newPayment(busy, 'approve', state);
-
+    if (path.startsWith(payments)) return newPayment(busy, 'approve', state);
+    if (path.startsWith(transfers)) return newTransfer(busy, transferStates[state] ?? 'quoted');
     const id = await newPayment(busy, 'refund_pending', 'captured');
     const isRefund = path.startsWith('developer_api_refunds');
     const made = await busy.client.post(
@@ -141,6 +160,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     if (path.startsWith('developer_api_refunds')) return refundId;
     if (path.startsWith('developer_api_disputes')) return disputeId;
     if (path.startsWith('developer_api_settlements')) return settledOn;
+    if (path.startsWith(transfers)) return transferId;
     return path.startsWith(payments) ? paymentId : customerId;
   };
   const pathOf = (route: Route, id: string) => route.path.replace(/\{\w+\}/, id);
@@ -181,11 +201,13 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     });
 
     // A record that is not there, or a currency that is none: rules that no schema knows.
-    const isRefusable = route.path.includes('{') || schema.properties?.currency !== undefined;
+    const { currency, sourceCurrency } = schema.properties ?? {};
+    const isRefusable = route.path.includes('{') || (currency ?? sourceCurrency) !== undefined;
 
     test.runIf(isRefusable)('a right body that is refused changes nothing either', async () => {
       const refused = valid(schema, likely()).map((body) => {
         const fields = body as Record<string, unknown>;
+        if ('sourceCurrency' in fields) return { ...fields, sourceCurrency: 'XXX' };
         return 'currency' in fields ? { ...fields, currency: 'XXX' } : body;
       });
       await check(
@@ -241,10 +263,20 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     test('a right query is answered as documented', async () => {
       await check(valid(schema, likely()), async (query) => {
         const answer = await acme.client.get(pathOf(route, fresh(route)), written(query));
-        // The balances of a payment need the payment; everywhere else its id is a filter.
-        const named = (query as { paymentId?: string }).paymentId ?? paymentId;
-        const isMissing = route.operationId === 'getBalances' && named !== paymentId;
-        if (isMissing) expect(answer.status, shown(answer.text)).toBe(404);
+        // The balances of a record need the record, and one alone; everywhere else its id is a filter.
+        const named = query as { paymentId?: string; transferId?: string };
+        const isBalances = route.operationId === 'getBalances';
+        const isMissing =
+          (named.paymentId ?? paymentId) !== paymentId || (named.transferId ?? transferId) !== transferId;
+        if (isBalances && named.paymentId !== undefined && named.transferId !== undefined)
+          expect(answer.body.error, shown(answer.text)).toMatchObject({ param: 'transferId' });
+        else if (isBalances && isMissing) expect(answer.status, shown(answer.text)).toBe(404);
+        // Three letters are a code; which of them are currencies with a rate is no matter of the schema.
+        else if (route.operationId === 'listFxRates' && answer.status !== 200)
+          expect(answer.body.error, shown(answer.text)).toMatchObject({
+            code: 'invalid_request',
+            param: expect.stringMatching(/^(source|target)Currency$/),
+          });
         else if (answer.code !== 'invalid_cursor') expect(answer.status, shown(answer.text)).toBe(200);
         if (answer.status === 200) expect(fits(response, answer.body), shown(answer.text)).toBe(true);
       });
@@ -322,6 +354,15 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     });
   });
 });
+
+/** Where transfers are met that stand beside payments in a state. */
+const transferStates: Readonly<Record<string, string>> = {
+  authorized: 'accepted',
+  captured: 'funded',
+  settled: 'completed',
+  failed: 'failed',
+  disputed: 'returned',
+};
 
 /** The beginning of a text, for the message of a failure: the whole of it can be a page of a list. */
 function shown(text: string): string {

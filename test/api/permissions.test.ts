@@ -49,6 +49,11 @@ describe.each(databaseKinds)('permissions on %s', (kind) => {
     if (path.startsWith('developer_api_customers')) {
       return (await made('developer_api_customers', { name: 'Ada' })).id;
     }
+    if (path.startsWith('developer_api_transfers')) {
+      const beneficiary = { name: 'Grace' };
+      const body = { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 5_000, beneficiary };
+      return (await made('developer_api_transfers', body)).id;
+    }
     const payments = 'developer_api_payments';
     if (path.startsWith('developer_api_settlements')) {
       const { id } = await made(payments, { amount: 5_000, currency: 'EUR' });
@@ -159,10 +164,14 @@ function bodyOf(route: Route): unknown {
   if (route.method !== 'POST' || !route.body || route.isBodyOptional) return undefined;
   const known = bodies.get(route.operationId);
   if (known) return known;
-  const samples = fc.sample(valid(schemaOf(route.body), { currency: ['EUR'] }), { seed, numRuns: 100 });
+  const plain = { currency: ['EUR'], sourceCurrency: ['EUR'], targetCurrency: ['EUR'], sourceAmount: [500] };
+  const samples = fc.sample(valid(schemaOf(route.body), plain), { seed, numRuns: 300 });
   const body = (samples as Readonly<Record<string, unknown>>[]).find(
-    ({ customerId, name, email, currency = 'EUR', to }) =>
-      customerId === undefined && name !== null && email !== null && currency === 'EUR' && to === undefined,
+    ({ customerId, name, email, targetAmount, to, ...fields }) =>
+      [customerId, targetAmount, to].every((value) => value === undefined) &&
+      name !== null &&
+      email !== null &&
+      Object.entries(plain).every(([field, [value]]) => (fields[field] ?? value) === value),
   );
   if (!body) throw new Error(`no plain body for ${route.operationId}`);
   bodies.set(route.operationId, body);

@@ -16,6 +16,7 @@ export interface KeySettings {
   /** What the application has agreed with its provider; the defaults unless told. */
   readonly fee?: { readonly basisPoints: number; readonly fixedAmount: number };
   readonly provider?: string;
+  readonly fx?: { readonly marginBasisPoints?: number; readonly rates?: Readonly<Record<string, string>> };
   /** Declares an existing key anew, for example to revoke it. */
   readonly key?: string;
 }
@@ -62,6 +63,7 @@ async function declareKey(server: Server, organization: string, settings: KeySet
               apiKeys,
               ...(rest.fee === undefined ? {} : { fee: { ...rest.fee } }),
               ...(rest.provider === undefined ? {} : { provider: rest.provider }),
+              ...(rest.fx === undefined ? {} : { fx: rest.fx }),
             },
           ],
         },

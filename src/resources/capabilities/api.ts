@@ -4,11 +4,15 @@ import { currencies } from '../../kernel/currency.ts';
 import { declineCodes, declines } from '../../kernel/decline.ts';
 import { limits } from '../../kernel/limits.ts';
 import { eventTypes } from '../../kernel/machine.ts';
+import { returnReasons, transferFailures } from '../../kernel/return.ts';
 import type { Route } from '../../kernel/route.ts';
-import { paymentScenarios } from '../../kernel/scenario.ts';
+import { paymentScenarios, transferScenarios } from '../../kernel/scenario.ts';
 import { resource } from '../../kernel/schema.ts';
 import { scopes } from '../../kernel/scopes.ts';
 import { apiVersion, apiVersions } from '../../kernel/version.ts';
+import { ratedCurrencies } from '../fx-rates/machine.ts';
+
+const Reason = Type.Object({ code: Type.String(), message: Type.String() });
 
 /** All that an integration can ask of this server, read off the tables that the server itself runs on. */
 export function capabilitiesRoute(resources: readonly AnyResource[]): Route {
@@ -34,6 +38,14 @@ export function capabilitiesRoute(resources: readonly AnyResource[]): Route {
       retryable: declines[code].isSoft,
       message: declines[code].words,
     })),
+    transferScenarios: [
+      ...transferScenarios,
+      ...Object.keys(returnReasons).map((code) => `return:${code}`),
+      ...Object.keys(transferFailures).map((code) => `fail:${code}`),
+    ],
+    returnCodes: Object.entries(returnReasons).map(([code, message]) => ({ code, message })),
+    transferFailureCodes: Object.entries(transferFailures).map(([code, message]) => ({ code, message })),
+    fxCurrencies: ratedCurrencies,
     currencies: currencies.map(({ code, exponent, name }) => ({ code, exponent, name })),
     limits,
   } as const;
@@ -68,6 +80,12 @@ export function capabilitiesRoute(resources: readonly AnyResource[]): Route {
       declineCodes: Type.Array(
         Type.Object({ code: Type.String(), retryable: Type.Boolean(), message: Type.String() }),
       ),
+      transferScenarios: Type.Array(Type.String(), {
+        description: 'The known ones; `return:` and `fail:` take any other code as well.',
+      }),
+      returnCodes: Type.Array(Reason),
+      transferFailureCodes: Type.Array(Reason),
+      fxCurrencies: Type.Array(Type.String(), { description: 'Those that transfers can be made in.' }),
       currencies: Type.Array(
         Type.Object({ code: Type.String(), exponent: Type.Integer({ minimum: 0 }), name: Type.String() }),
       ),

@@ -4,11 +4,21 @@ import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { LedgerEntrySchema, presentEntry } from '../../kernel/ledger-entry.ts';
 import { limits } from '../../kernel/limits.ts';
 import { decodeVersion, encodeVersion, instantToText } from '../../kernel/list.ts';
-import { type PresentedPage, type Reader, type Route, readingOf } from '../../kernel/route.ts';
+import { type RecordKind, records } from '../../kernel/record.ts';
+import {
+  type PresentedPage,
+  type Reader,
+  type Route,
+  readingOf,
+  type Versioned,
+} from '../../kernel/route.ts';
 import { id, list, nullable, pageQuery, resource, strict, Time } from '../../kernel/schema.ts';
+import type { Table } from '../../kernel/table.ts';
 import type { LedgerEntryRow } from '../../kernel/trail.ts';
 import { paymentStates } from '../payments/machine.ts';
 import { paymentsTable } from '../payments/store.ts';
+import { transferStates } from '../transfers/machine.ts';
+import { transfersTable } from '../transfers/store.ts';
 import { findEntries, findMoves, type MoveRow } from './store.ts';
 
 /** The largest number that a version can have: what comes before it is everything. */
@@ -16,17 +26,18 @@ const versionMax = 2_147_483_647;
 
 const HistoryQuery = strict(pageQuery);
 
-const MoveSchema = resource('state_change', paymentStates, {
-  id: Type.String({ description: 'The record and the version that the move led to.' }),
-  version: Type.Integer({ minimum: 1 }),
-  action: Type.String(),
-  from: nullable(Type.Enum([...paymentStates])),
-  to: Type.Enum([...paymentStates]),
-  actor: Type.Object({ kind: Type.String(), id: Type.String() }),
-  event: nullable(Type.Object({ id: id('event'), type: Type.String() })),
-  ledgerEntries: Type.Array(LedgerEntrySchema),
-  at: Time,
-});
+const moveSchema = (states: readonly string[]) =>
+  resource('state_change', states, {
+    id: Type.String({ description: 'The record and the version that the move led to.' }),
+    version: Type.Integer({ minimum: 1 }),
+    action: Type.String(),
+    from: nullable(Type.Enum([...states])),
+    to: Type.Enum([...states]),
+    actor: Type.Object({ kind: Type.String(), id: Type.String() }),
+    event: nullable(Type.Object({ id: id('event'), type: Type.String() })),
+    ledgerEntries: Type.Array(LedgerEntrySchema),
+    at: Time,
+  });
 
 function presentMove(row: MoveRow, entries: readonly LedgerEntryRow[]): Presented {
   return {
@@ -50,20 +61,21 @@ function presentMove(row: MoveRow, entries: readonly LedgerEntryRow[]): Presente
 function readMoves(
   reader: Reader,
   orgId: string,
-  paymentId: string,
+  kind: RecordKind,
+  recordId: string,
   query: Static<typeof HistoryQuery>,
 ): Refusal | PromiseLike<PresentedPage> {
   const { limit = limits.listLimitDefault, cursor } = query;
   const before = cursor === undefined ? versionMax : decodeVersion(cursor);
   if (before === undefined) return refuse('invalid_cursor', { param: 'cursor' });
-  return findMoves(reader, orgId, paymentId, before, limit + 1).then((moves) => {
+  return findMoves(reader, orgId, recordId, before, limit + 1).then((moves) => {
     const shown = moves.slice(0, limit);
     const hasMore = moves.length > limit;
     const last = shown.at(-1);
     const nextCursor = hasMore && last ? encodeVersion(last.version) : null;
     if (!last) return { data: [], hasMore, nextCursor };
     const versions = shown.map(({ version }) => version);
-    return findEntries(reader, orgId, paymentId, versions).then((entries) => ({
+    return findEntries(reader, orgId, kind, recordId, versions).then((entries) => ({
       data: shown.map((row) => presentMove(row, entries)),
       hasMore,
       nextCursor,
@@ -71,20 +83,29 @@ function readMoves(
   });
 }
 
-export const historyRoutes: readonly Route[] = [
-  {
-    operationId: 'listPaymentHistory',
+function historyRoute<Row extends Versioned>(
+  recordKind: RecordKind,
+  table: Table<Row>,
+  states: readonly string[],
+): Route {
+  const { kind, path, scope, tag, title } = records[recordKind];
+  return {
+    operationId: `list${title}History`,
     method: 'GET',
-    path: 'developer_api_payments/{id}/history',
-    scope: 'payments:read',
-    tag: 'Payments',
-    summary:
-      'Every move of a payment, newest first: who, when, from where to where, its event and its entries',
+    path: `${path}/{id}/history`,
+    scope,
+    tag,
+    summary: `Every move of a ${kind}, newest first: who, when, from where to where, its event and its entries`,
     query: HistoryQuery,
-    response: list(MoveSchema),
-    responseName: 'PaymentHistory',
-    read: readingOf('payment', paymentsTable, ({ reader, principal, query }, paymentId) =>
-      readMoves(reader, principal.orgId, paymentId, query as Static<typeof HistoryQuery>),
+    response: list(moveSchema(states)),
+    responseName: `${title}History`,
+    read: readingOf(kind, table, ({ reader, principal, query }, recordId) =>
+      readMoves(reader, principal.orgId, kind, recordId, query as Static<typeof HistoryQuery>),
     ),
-  },
+  };
+}
+
+export const historyRoutes: readonly Route[] = [
+  historyRoute('payment', paymentsTable, paymentStates),
+  historyRoute('transfer', transfersTable, transferStates),
 ];

@@ -1,3 +1,4 @@
+import type { RecordKind } from '../../kernel/record.ts';
 import type { Reader } from '../../kernel/route.ts';
 import { type Statement, selectList } from '../../kernel/table.ts';
 import {
@@ -29,21 +30,28 @@ export function findMoves(
   return reader.rows<MoveRow>(movesOf, [orgId, resourceId, beforeVersion, limit]);
 }
 
-const entriesOf: Statement = {
-  name: 'history_entries_of',
+/** One statement for each kind of record, because each has an index of its own. */
+const entriesOf = (kind: RecordKind): Statement => ({
+  name: `history_entries_of_${kind}`,
   text: `select ${selectList(ledgerEntriesTable, 'l')} from ledger_entries l
-    where l.org_id = $1 and l.payment_id = $2 and l.record_version between $3 and $4 order by l.id`,
+    where l.org_id = $1 and l.${kind}_id = $2 and l.record_version between $3 and $4 order by l.id`,
+});
+
+const entriesBy: Readonly<Record<RecordKind, Statement>> = {
+  payment: entriesOf('payment'),
+  transfer: entriesOf('transfer'),
 };
 
 export function findEntries(
   reader: Reader,
   orgId: string,
-  paymentId: string,
+  kind: RecordKind,
+  recordId: string,
   versions: readonly number[],
 ): PromiseLike<readonly LedgerEntryRow[]> {
-  return reader.rows<LedgerEntryRow>(entriesOf, [
+  return reader.rows<LedgerEntryRow>(entriesBy[kind], [
     orgId,
-    paymentId,
+    recordId,
     Math.min(...versions),
     Math.max(...versions),
   ]);

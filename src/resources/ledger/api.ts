@@ -1,38 +1,45 @@
 import { type Static, Type } from 'typebox';
+import { AnyAmount, exact } from '../../kernel/amount.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { refuse } from '../../kernel/errors.ts';
 import { LedgerEntrySchema, presentEntry } from '../../kernel/ledger-entry.ts';
-import { listing, type Route, readingOf } from '../../kernel/route.ts';
+import { type RecordKind, records } from '../../kernel/record.ts';
+import {
+  type Awaitable,
+  listing,
+  type ReadAnswer,
+  type ReadRequest,
+  type Route,
+  readingOf,
+  type Versioned,
+} from '../../kernel/route.ts';
 import { id, list, resource, strict, trailQuery } from '../../kernel/schema.ts';
+import type { Table } from '../../kernel/table.ts';
 import { type BalanceRow, ledgerEntriesTable } from '../../kernel/trail.ts';
 import { accounts } from '../../ledger/accounts.ts';
 import { paymentsTable } from '../payments/store.ts';
-import { findBalances, findPaymentBalances } from './store.ts';
+import { transfersTable } from '../transfers/store.ts';
+import { findBalances, findRecordBalances } from './store.ts';
 
-const AmountOfAny = Type.Union([Type.Integer(), Type.String({ pattern: '^-?\\d+$' })], {
-  description:
-    'Minor units; debits positive. A sum beyond 2^53 is written as text, because JSON numbers end there.',
-});
+const ofRecord = {
+  paymentId: Type.Optional(id('payment')),
+  transferId: Type.Optional(id('transfer')),
+} as const;
 
-const BalancesQuery = strict({ paymentId: Type.Optional(id('payment')) });
+const BalancesQuery = strict(ofRecord);
 
 const BalancesSchema = resource('balances', ['ok'], {
   accounts: Type.Array(
     Type.Object({
       account: Type.Enum(Object.keys(accounts)),
       currency: Type.String(),
-      balance: AmountOfAny,
+      balance: AnyAmount,
     }),
   ),
-  trialBalance: Type.Array(Type.Object({ currency: Type.String(), amount: AmountOfAny }), {
+  trialBalance: Type.Array(Type.Object({ currency: Type.String(), amount: AnyAmount }), {
     description: 'The sum of all accounts in a currency: always zero.',
   }),
 });
-
-function exact(amount: bigint): number | string {
-  const number = Number(amount);
-  return Number.isSafeInteger(number) ? number : amount.toString();
-}
 
 function presentBalances(rows: readonly BalanceRow[]): Presented {
   const currencies = [...new Set(rows.map(({ currency }) => currency))];
@@ -56,7 +63,38 @@ function presentBalances(rows: readonly BalanceRow[]): Presented {
   };
 }
 
-const readEntries = listing('ledger_entry', ledgerEntriesTable, ['paymentId', 'reason'], presentEntry);
+/** Of the organization, or of the one record that is named. */
+function readBalances({ reader, principal: { orgId }, query }: ReadRequest): Awaitable<ReadAnswer> {
+  const { paymentId, transferId } = query as Static<typeof BalancesQuery>;
+  if (paymentId !== undefined && transferId !== undefined) {
+    return refuse('invalid_request', {
+      message: 'Balances are of one payment or of one transfer. Leave paymentId or transferId out.',
+      param: 'transferId',
+    });
+  }
+  const balancesOf = <Row extends Versioned>(
+    kind: RecordKind,
+    table: Table<Row>,
+    recordId: string,
+  ): PromiseLike<ReadAnswer> =>
+    reader
+      .byKey(table, orgId, recordId)
+      .then<ReadAnswer>((record) =>
+        record
+          ? findRecordBalances(reader, orgId, kind, recordId).then(presentBalances)
+          : refuse('resource_not_found'),
+      );
+  if (paymentId !== undefined) return balancesOf('payment', paymentsTable, paymentId);
+  if (transferId !== undefined) return balancesOf('transfer', transfersTable, transferId);
+  return findBalances(reader, orgId).then(presentBalances);
+}
+
+const readEntries = listing(
+  'ledger_entry',
+  ledgerEntriesTable,
+  ['paymentId', 'transferId', 'reason'],
+  presentEntry,
+);
 
 const words = {
   method: 'GET',
@@ -66,26 +104,31 @@ const words = {
   responseName: 'LedgerEntryList',
 } as const;
 
+function entriesRoute<Row extends Versioned>(kind: RecordKind, table: Table<Row>, whose: string): Route {
+  const { idName, path, scope, title } = records[kind];
+  return {
+    ...words,
+    scope,
+    operationId: `list${title}LedgerEntries`,
+    path: `${path}/{id}/ledger_entries`,
+    summary: `List ledger entries of ${whose}, newest first`,
+    query: trailQuery(),
+    read: readingOf(kind, table, ({ reader, principal, query }, recordId) =>
+      readEntries({ reader, principal, query: { ...(query as object), [idName]: recordId } }),
+    ),
+  };
+}
+
 export const ledgerRoutes: readonly Route[] = [
   {
     ...words,
     operationId: 'getBalances',
     path: 'developer_api_balances',
-    summary: 'Balances of all accounts and the trial balance, of the organization or of one payment',
+    summary: 'Balances of all accounts and the trial balance, of the organization, a payment or a transfer',
     query: BalancesQuery,
     response: BalancesSchema,
     responseName: 'Balances',
-    read: ({ reader, principal: { orgId }, query }) => {
-      const { paymentId } = query as Static<typeof BalancesQuery>;
-      if (paymentId === undefined) return findBalances(reader, orgId).then(presentBalances);
-      return reader
-        .byKey(paymentsTable, orgId, paymentId)
-        .then((payment) =>
-          payment
-            ? findPaymentBalances(reader, orgId, paymentId).then(presentBalances)
-            : refuse('resource_not_found'),
-        );
-    },
+    read: readBalances,
   },
   {
     ...words,
@@ -93,19 +136,11 @@ export const ledgerRoutes: readonly Route[] = [
     path: 'developer_api_ledger_entries',
     summary: 'List ledger entries of the organization, newest first',
     query: trailQuery({
-      paymentId: Type.Optional(id('payment')),
+      ...ofRecord,
       reason: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })),
     }),
     read: readEntries,
   },
-  {
-    ...words,
-    operationId: 'listPaymentLedgerEntries',
-    path: 'developer_api_payments/{id}/ledger_entries',
-    summary: 'List ledger entries of a payment, its refunds and disputes, newest first',
-    query: trailQuery(),
-    read: readingOf('payment', paymentsTable, ({ reader, principal, query }, paymentId) =>
-      readEntries({ reader, principal, query: { ...(query as object), paymentId } }),
-    ),
-  },
+  entriesRoute('payment', paymentsTable, 'a payment, its refunds and disputes'),
+  entriesRoute('transfer', transfersTable, 'a transfer'),
 ];

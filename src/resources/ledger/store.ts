@@ -1,3 +1,4 @@
+import type { RecordKind } from '../../kernel/record.ts';
 import type { Reader } from '../../kernel/route.ts';
 import type { Statement } from '../../kernel/table.ts';
 import type { BalanceRow } from '../../kernel/trail.ts';
@@ -12,20 +13,26 @@ export function findBalances(reader: Reader, orgId: string): PromiseLike<readonl
   return reader.rows<BalanceRow>(balancesOf, [orgId]);
 }
 
-/** The postings of one payment, summed: what its own share of each account is. */
-const balancesOfPayment: Statement = {
-  name: 'ledger_balances_of_payment',
+/** The postings of one record, summed: what its own share of each account is. */
+const balancesOfRecord = (kind: RecordKind): Statement => ({
+  name: `ledger_balances_of_${kind}`,
   text: `select e.org_id as "orgId", p.account, p.currency, sum(p.amount)::bigint as balance
     from ledger_entries e
     cross join lateral jsonb_to_recordset(e.postings) as p(account text, currency text, amount bigint)
-    where e.org_id = $1 and e.payment_id = $2
+    where e.org_id = $1 and e.${kind}_id = $2
     group by 1, 2, 3 order by p.currency, p.account`,
+});
+
+const balancesBy: Readonly<Record<RecordKind, Statement>> = {
+  payment: balancesOfRecord('payment'),
+  transfer: balancesOfRecord('transfer'),
 };
 
-export function findPaymentBalances(
+export function findRecordBalances(
   reader: Reader,
   orgId: string,
-  paymentId: string,
+  kind: RecordKind,
+  recordId: string,
 ): PromiseLike<readonly BalanceRow[]> {
-  return reader.rows<BalanceRow>(balancesOfPayment, [orgId, paymentId]);
+  return reader.rows<BalanceRow>(balancesBy[kind], [orgId, recordId]);
 }

@@ -1,16 +1,20 @@
 import { Type } from 'typebox';
 import type { Presented } from '../../kernel/envelope.ts';
 import { instantToText } from '../../kernel/list.ts';
-import { listing, type Route, readingOf } from '../../kernel/route.ts';
+import { type RecordKind, records } from '../../kernel/record.ts';
+import { listing, type Route, readingOf, type Versioned } from '../../kernel/route.ts';
 import { id, list, resource, Time, trailQuery } from '../../kernel/schema.ts';
+import type { Table } from '../../kernel/table.ts';
 import { type ProviderEventRow, providerEventsTable } from '../../kernel/trail.ts';
 import { paymentsTable } from '../payments/store.ts';
+import { transfersTable } from '../transfers/store.ts';
 
 const outcomes = ['applied', 'ignored', 'duplicate'] as const;
 
 const ProviderEventSchema = resource('provider_event', outcomes, {
   id: id('provider_event'),
-  paymentId: id('payment'),
+  paymentId: Type.Optional(id('payment')),
+  transferId: Type.Optional(id('transfer')),
   provider: Type.String(),
   providerTransactionId: Type.String(),
   providerEventId: Type.String(),
@@ -30,7 +34,7 @@ function presentProviderEvent(row: ProviderEventRow): Presented {
     sandbox: true,
     status: row.outcome,
     id: row.id,
-    paymentId: row.paymentId,
+    ...(row.paymentId === null ? { transferId: row.transferId } : { paymentId: row.paymentId }),
     provider: row.provider,
     providerTransactionId: row.providerTransactionId,
     providerEventId: row.providerEventId,
@@ -45,24 +49,29 @@ function presentProviderEvent(row: ProviderEventRow): Presented {
 const readEvents = listing(
   'provider_event',
   providerEventsTable,
-  ['paymentId', 'outcome'],
+  ['paymentId', 'transferId', 'outcome'],
   presentProviderEvent,
 );
 
-export const providerEventRoutes: readonly Route[] = [
-  {
-    operationId: 'listPaymentProviderEvents',
+function eventsRoute<Row extends Versioned>(kind: RecordKind, table: Table<Row>): Route {
+  const { idName, path, scope, tag, title } = records[kind];
+  return {
+    operationId: `list${title}ProviderEvents`,
     method: 'GET',
-    path: 'developer_api_payments/{id}/provider_events',
-    scope: 'payments:read',
-    tag: 'Payments',
-    summary:
-      'What the provider said about a payment, newest first: raw, with its own ids, and what came of it',
+    path: `${path}/{id}/provider_events`,
+    scope,
+    tag,
+    summary: `What the provider said about a ${kind}, newest first: raw, with its own ids, and what came of it`,
     query: trailQuery({ outcome: Type.Optional(Type.Enum([...outcomes])) }),
     response: list(ProviderEventSchema),
     responseName: 'ProviderEventList',
-    read: readingOf('payment', paymentsTable, ({ reader, principal, query }, paymentId) =>
-      readEvents({ reader, principal, query: { ...(query as object), paymentId } }),
+    read: readingOf(kind, table, ({ reader, principal, query }, recordId) =>
+      readEvents({ reader, principal, query: { ...(query as object), [idName]: recordId } }),
     ),
-  },
+  };
+}
+
+export const providerEventRoutes: readonly Route[] = [
+  eventsRoute('payment', paymentsTable),
+  eventsRoute('transfer', transfersTable),
 ];

@@ -19,6 +19,8 @@ import { type DisputeRow, disputeDue, fireDispute } from '../disputes/machine.ts
 import { firePayment } from '../payment-advance/machine.ts';
 import { paymentDue } from '../payment-scenario/machine.ts';
 import type { PaymentRow } from '../payments/machine.ts';
+import { fireTransfer, due as transferDue, transferReads } from '../transfer-advance/machine.ts';
+import type { TransferRow } from '../transfers/machine.ts';
 
 /** How a kind of record waits and what its clock does to it. */
 interface Timed<Row extends StatefulRow> {
@@ -44,8 +46,18 @@ const disputes: Timed<DisputeRow> = {
   },
 };
 
+const transfers: Timed<TransferRow> = {
+  due: transferDue,
+  thenReads: transferReads,
+  fire: (row, due, context, rows) => fireTransfer(row, due.action, { ...context, now: due.at }, rows).changes,
+};
+
 // biome-ignore lint/suspicious/noExplicitAny: each kind is used with rows of its own.
-const timed: Readonly<Record<string, Timed<any>>> = { payment: payments, dispute: disputes };
+const timed: Readonly<Record<string, Timed<any>>> = {
+  payment: payments,
+  dispute: disputes,
+  transfer: transfers,
+};
 
 export interface FireTimers {
   readonly timers: readonly { readonly resource: string; readonly id: string }[];

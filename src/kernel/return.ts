@@ -1,0 +1,30 @@
+/**
+ * Why a transfer comes back, and why one fails before it is sent. These codes have words of their own; any other one of
+ * the same form is taken as well, so that the codes of a real provider can be played.
+ */
+export const returnReasons: Readonly<Record<string, string>> = {
+  account_closed: "The beneficiary's account is closed.",
+  account_not_found: "The beneficiary's bank knows no such account.",
+  account_blocked: "The beneficiary's account takes no payments.",
+  name_mismatch: 'The name of the beneficiary is not that of the account.',
+  beneficiary_deceased: 'The holder of the account has died.',
+  rejected_by_bank: "The beneficiary's bank sent the money back and did not say why.",
+  no_answer: "The beneficiary's bank did not answer in time.",
+};
+
+export const transferFailures: Readonly<Record<string, string>> = {
+  compliance_rejected: 'The review did not clear the transfer.',
+  payout_rejected: 'The provider refused to pay out.',
+  funding_failed: 'The money for the transfer did not come in.',
+  insufficient_funds: 'The available balance did not cover the transfer and its fee.',
+  provider_error: 'The provider failed while it processed the transfer.',
+};
+
+const ownWords = 'The provider gave a code of its own as the reason.';
+
+/** The form of every code, known or not. */
+export const reasonCodePattern = '[A-Za-z0-9_]{1,40}';
+
+export function failureWords(code: string): string {
+  return Object.hasOwn(transferFailures, code) ? (transferFailures[code] ?? ownWords) : ownWords;
+}

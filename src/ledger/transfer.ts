@@ -1,0 +1,108 @@
+import { assert } from '../kernel/assert.ts';
+import type { Entry } from '../kernel/posting.ts';
+import type { Account } from './accounts.ts';
+import { credit, debit, entry, entryAcross, type Leg } from './entry.ts';
+
+/** What each moment of a transfer's life posts. The source with its fee comes in, the target goes out. */
+export interface TransferBook {
+  readonly sourceCurrency: string;
+  readonly targetCurrency: string;
+  readonly sourceAmount: bigint;
+  readonly targetAmount: bigint;
+  readonly feeAmount: bigint;
+  readonly fundFrom: 'external' | 'balance';
+}
+
+type Entries = readonly Entry[];
+
+const payer = ({ fundFrom }: TransferBook): Account =>
+  fundFrom === 'balance' ? 'merchant_available' : 'bank';
+
+export function totalOf({
+  sourceAmount,
+  feeAmount,
+}: Pick<TransferBook, 'sourceAmount' | 'feeAmount'>): bigint {
+  return sourceAmount + feeAmount;
+}
+
+export function funded(book: TransferBook): Entries {
+  const total = totalOf(book);
+  return entry('fund', book.sourceCurrency, [debit(payer(book), total), credit('transfer_funding', total)]);
+}
+
+export function converted(book: TransferBook): Entries {
+  return entryAcross('convert', [
+    [
+      book.sourceCurrency,
+      [
+        debit('transfer_funding', totalOf(book)),
+        credit('fx_position', book.sourceAmount),
+        credit('fees', book.feeAmount),
+      ],
+    ],
+    [
+      book.targetCurrency,
+      [debit('fx_position', book.targetAmount), credit('payout_clearing', book.targetAmount)],
+    ],
+  ]);
+}
+
+export function sent({ targetCurrency, targetAmount }: TransferBook, reason: 'send' | 'resend'): Entries {
+  return entry(reason, targetCurrency, [
+    debit('payout_clearing', targetAmount),
+    credit('payouts_in_transit', targetAmount),
+  ]);
+}
+
+export function completed({ targetCurrency, targetAmount }: TransferBook): Entries {
+  return entry('complete', targetCurrency, [
+    debit('payouts_in_transit', targetAmount),
+    credit('bank', targetAmount),
+  ]);
+}
+
+/** The money is back where it was before it was sent: from the way, or from the beneficiary's bank. */
+export function returned(
+  { targetCurrency, targetAmount }: TransferBook,
+  from: 'sent' | 'completed',
+): Entries {
+  return entry('return', targetCurrency, [
+    debit(from === 'completed' ? 'bank' : 'payouts_in_transit', targetAmount),
+    credit('payout_clearing', targetAmount),
+  ]);
+}
+
+/**
+ * The payer has everything back, the fee too. What was converted is converted back at the rate it had, so nobody gains or
+ * loses by it.
+ */
+export function unwound(book: TransferBook, reason: string, from: string): Entries {
+  const total = totalOf(book);
+  switch (from) {
+    case 'quoted':
+    case 'accepted':
+      return [];
+    case 'funded':
+    case 'in_review':
+      return entry(reason, book.sourceCurrency, [
+        debit('transfer_funding', total),
+        credit(payer(book), total),
+      ]);
+    default:
+      assert(from === 'converted' || from === 'returned', `a transfer that is ${from} cannot be unwound`);
+      return entryAcross(reason, unconverted(book, total));
+  }
+}
+
+function unconverted(book: TransferBook, total: bigint): readonly Leg[] {
+  return [
+    [
+      book.targetCurrency,
+      [debit('payout_clearing', book.targetAmount), credit('fx_position', book.targetAmount)],
+    ],
+    [
+      book.sourceCurrency,
+      [debit('fx_position', book.sourceAmount), debit('fees', book.feeAmount), credit(payer(book), total)],
+    ],
+  ];
+}

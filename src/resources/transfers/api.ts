@@ -1,0 +1,309 @@
+import { type Static, Type } from 'typebox';
+import type { Advance } from '../../kernel/advance.ts';
+import type { Resource } from '../../kernel/command.ts';
+import type { Presented } from '../../kernel/envelope.ts';
+import { ExpandedEntries } from '../../kernel/ledger-entry.ts';
+import { limits } from '../../kernel/limits.ts';
+import { instantToText } from '../../kernel/list.ts';
+import { allowedActions } from '../../kernel/machine.ts';
+import { failureWords, reasonCodePattern } from '../../kernel/return.ts';
+import { listing, type Route, retrieving } from '../../kernel/route.ts';
+import { transferScenarioPattern } from '../../kernel/scenario.ts';
+import {
+  Amount,
+  AmountShown,
+  CurrencyCode,
+  exactlyOne,
+  id,
+  list,
+  listQuery,
+  Metadata,
+  nullable,
+  resource,
+  strict,
+  Time,
+  text,
+} from '../../kernel/schema.ts';
+import { reconciliations } from '../../kernel/settlement.ts';
+import { advanceTransfer, due } from '../transfer-advance/machine.ts';
+import { noTransferParams, type TransferParams } from '../transfer-moves/machine.ts';
+import {
+  type Beneficiary,
+  fundingSources,
+  type QuoteTransfer,
+  quoteTransfer,
+  shownQuote,
+  type TransferInstants,
+  type TransferRow,
+  transferInstantNames,
+  transferMachine,
+  transferStates,
+} from './machine.ts';
+import { transfersTable } from './store.ts';
+
+const ScenarioName = Type.String({
+  pattern: transferScenarioPattern,
+  description: 'A scenario of transfers; `return:` and `fail:` take any code behind them.',
+});
+
+const Scenario = Type.Union(
+  [ScenarioName, Type.Array(ScenarioName, { minItems: 1, maxItems: limits.scenarioListMax })],
+  {
+    description:
+      'What the simulated provider will do: one name, or a list for the times that the transfer is sent.',
+  },
+);
+
+const BeneficiaryBody = strict({
+  name: text(limits.nameLengthMax),
+  country: Type.Optional(Type.String({ pattern: '^[A-Za-z]{2}$', description: 'ISO 3166 code.' })),
+  account: Type.Optional(text(limits.beneficiaryAccountLengthMax)),
+});
+
+const QuoteBody = strict(
+  {
+    sourceCurrency: CurrencyCode,
+    targetCurrency: CurrencyCode,
+    sourceAmount: Type.Optional(Amount),
+    targetAmount: Type.Optional(Amount),
+    customerId: Type.Optional(id('customer')),
+    beneficiary: Type.Optional(BeneficiaryBody),
+    fundFrom: Type.Optional(Type.Enum([...fundingSources], { default: 'external' })),
+    reference: Type.Optional(text(limits.referenceLengthMax)),
+    metadata: Type.Optional(Metadata),
+    scenario: Type.Optional(Scenario),
+    autoAdvance: Type.Optional(Type.Boolean({ default: false })),
+  },
+  exactlyOne('sourceAmount', 'targetAmount'),
+);
+
+const ReasonCode = Type.String({ pattern: `^${reasonCodePattern}$` });
+const beneficiary = { beneficiary: Type.Optional(BeneficiaryBody) } as const;
+const returnCode = { returnCode: Type.Optional(ReasonCode) } as const;
+const failureCode = { failureCode: Type.Optional(ReasonCode) } as const;
+
+/** One form for each way to ask. On a way to a state, whatever is met on it takes its part of the body. */
+const AdvanceBody = Type.Union([
+  strict({ action: Type.Literal('accept'), ...beneficiary }),
+  strict({ action: Type.Literal('return'), ...returnCode }),
+  strict({ action: Type.Literal('fail'), ...failureCode }),
+  strict({
+    action: Type.Enum([
+      'requote',
+      'fund',
+      'review',
+      'release',
+      'reject',
+      'convert',
+      'send',
+      'complete',
+      'resend',
+      'refund',
+      'cancel',
+      'expire',
+    ]),
+  }),
+  strict({ to: Type.Enum(['returned', 'refunded']), ...beneficiary, ...returnCode }),
+  strict({ to: Type.Literal('failed'), ...beneficiary, ...failureCode }),
+  strict({ to: Type.Enum([...transferStates]), ...beneficiary }),
+  strict({}),
+]);
+
+const Rate = Type.String({ pattern: '^\\d+(\\.\\d{1,12})?$', description: 'Decimal text.' });
+const Code = Type.String({ pattern: '^[A-Z]{3}$' });
+
+const TransferSchema = resource('transfer', transferMachine.states, {
+  id: id('transfer'),
+  sourceCurrency: Code,
+  targetCurrency: Code,
+  sourceAmount: AmountShown,
+  targetAmount: AmountShown,
+  feeAmount: AmountShown,
+  totalAmount: AmountShown,
+  rate: Rate,
+  inverseRate: Rate,
+  midMarketRate: Rate,
+  marginBasisPoints: Type.Integer({ minimum: 0, maximum: limits.fxMarginMax }),
+  fundFrom: Type.Enum([...fundingSources]),
+  customerId: nullable(id('customer')),
+  beneficiary: nullable(
+    Type.Object({
+      name: Type.String(),
+      country: Type.Optional(Type.String()),
+      account: Type.Optional(Type.String()),
+    }),
+  ),
+  reference: nullable(Type.String()),
+  metadata: Metadata,
+  scenario: Scenario,
+  autoAdvance: Type.Boolean(),
+  failure: nullable(
+    Type.Object({ code: Type.String(), message: Type.String(), retryable: Type.Literal(false) }),
+  ),
+  returnCode: nullable(Type.String()),
+  expiresAt: Time,
+  allowedActions: Type.Array(Type.String()),
+  reconciliation: nullable(Type.Enum([...reconciliations])),
+  version: Type.Integer({ minimum: 1 }),
+  createdAt: Time,
+  updatedAt: Time,
+  ...Object.fromEntries(transferInstantNames.map((name) => [name, Type.Optional(Time)])),
+  ledgerEntries: ExpandedEntries,
+});
+
+/** Only of what happened. */
+function presentInstants(instants: TransferInstants): Record<string, string> {
+  const shown: Record<string, string> = {};
+  for (const name of transferInstantNames) {
+    const instant = instants[name];
+    if (instant !== undefined) shown[name] = instantToText(instant);
+  }
+  return shown;
+}
+
+/** The database keeps the fields of JSON in an order of its own. */
+function presentBeneficiary({ name, country, account }: Beneficiary): Beneficiary {
+  return {
+    name,
+    ...(country === undefined ? {} : { country }),
+    ...(account === undefined ? {} : { account }),
+  };
+}
+
+export function presentTransfer(row: TransferRow): Presented {
+  const { totalAmount, inverseRate } = shownQuote(row);
+  return {
+    object: 'transfer',
+    sandbox: true,
+    status: row.status,
+    id: row.id,
+    sourceCurrency: row.sourceCurrency,
+    targetCurrency: row.targetCurrency,
+    sourceAmount: Number(row.sourceAmount),
+    targetAmount: Number(row.targetAmount),
+    feeAmount: Number(row.feeAmount),
+    totalAmount: Number(totalAmount),
+    rate: row.rate,
+    inverseRate,
+    midMarketRate: row.midMarketRate,
+    marginBasisPoints: row.marginBasisPoints,
+    fundFrom: row.fundFrom,
+    customerId: row.customerId,
+    beneficiary: row.beneficiary === null ? null : presentBeneficiary(row.beneficiary),
+    reference: row.reference,
+    metadata: row.metadata,
+    scenario: row.scenario,
+    autoAdvance: row.autoAdvance,
+    failure:
+      row.failureCode === null
+        ? null
+        : { code: row.failureCode, message: failureWords(row.failureCode), retryable: false },
+    returnCode: row.returnCode,
+    expiresAt: instantToText(row.expiresAt),
+    allowedActions: allowedActions(transferMachine, row),
+    reconciliation: row.reconciliation,
+    version: row.version,
+    createdAt: instantToText(row.createdAt),
+    updatedAt: instantToText(row.updatedAt),
+    ...presentInstants(row.instants),
+  };
+}
+
+export const transferResource: Resource<TransferRow> = {
+  name: 'transfer',
+  table: transfersTable,
+  machine: transferMachine,
+  present: presentTransfer,
+  emitsEvents: true,
+  due,
+};
+
+function quoteInput(body: Static<typeof QuoteBody>): QuoteTransfer {
+  const isSource = body.sourceAmount !== undefined;
+  return {
+    sourceCurrency: body.sourceCurrency,
+    targetCurrency: body.targetCurrency,
+    fixedSide: isSource ? 'source' : 'target',
+    amount: BigInt(body.sourceAmount ?? body.targetAmount ?? 0),
+    fundFrom: body.fundFrom ?? 'external',
+    customerId: body.customerId ?? null,
+    beneficiary: body.beneficiary === undefined ? null : keptBeneficiary(body.beneficiary),
+    reference: body.reference ?? null,
+    metadata: body.metadata ?? {},
+    scenario: body.scenario ?? 'approve',
+    autoAdvance: body.autoAdvance ?? false,
+  };
+}
+
+function keptBeneficiary(body: Static<typeof BeneficiaryBody>): Beneficiary {
+  return body.country === undefined ? body : { ...body, country: body.country.toUpperCase() };
+}
+
+function advanceInput(body: Static<typeof AdvanceBody>): Advance<TransferParams> {
+  if (!('action' in body) && !('to' in body)) return { by: 'next' };
+  const params: TransferParams = {
+    ...noTransferParams,
+    ...('beneficiary' in body && body.beneficiary !== undefined
+      ? { beneficiary: keptBeneficiary(body.beneficiary) }
+      : {}),
+    ...('returnCode' in body && body.returnCode !== undefined ? { returnCode: body.returnCode } : {}),
+    ...('failureCode' in body && body.failureCode !== undefined ? { failureCode: body.failureCode } : {}),
+  };
+  if ('action' in body) return { by: 'action', action: body.action, params };
+  return { by: 'to', to: body.to, params };
+}
+
+const words = { tag: 'Transfers', response: TransferSchema, responseName: 'Transfer' } as const;
+
+export const transferRoutes: readonly Route[] = [
+  {
+    ...words,
+    operationId: 'listTransfers',
+    method: 'GET',
+    path: 'developer_api_transfers',
+    scope: 'transfers:read',
+    summary: 'List transfers, newest first',
+    query: listQuery(transferMachine.states, { customerId: Type.Optional(id('customer')) }),
+    response: list(TransferSchema),
+    responseName: 'TransferList',
+    read: listing('transfer', transfersTable, ['status', 'customerId'], presentTransfer),
+  },
+  {
+    ...words,
+    operationId: 'createTransfer',
+    method: 'POST',
+    path: 'developer_api_transfers',
+    scope: 'transfers:write',
+    summary: 'Quote a transfer: the amount to send or the amount to arrive, at a rate that is held',
+    body: QuoteBody,
+    bodyName: 'TransferCreate',
+    command: quoteTransfer,
+    input: ({ body }) => quoteInput(body as Static<typeof QuoteBody>),
+  },
+  {
+    ...words,
+    operationId: 'retrieveTransfer',
+    method: 'GET',
+    path: 'developer_api_transfers/{id}',
+    scope: 'transfers:read',
+    summary: 'Retrieve a transfer',
+    read: retrieving('transfer', transfersTable, presentTransfer),
+  },
+  {
+    ...words,
+    operationId: 'advanceTransfer',
+    method: 'POST',
+    path: 'developer_api_transfers/{id}/advance',
+    scope: 'transfers:write',
+    summary: 'Advance a transfer: by its scenario, by an `action`, or by the shortest way `to` a state',
+    body: AdvanceBody,
+    bodyName: 'TransferAdvance',
+    isBodyOptional: true,
+    expandsEntries: true,
+    command: advanceTransfer,
+    input: ({ params, body }) => ({
+      id: params.id ?? '',
+      request: advanceInput(body as Static<typeof AdvanceBody>),
+    }),
+  },
+];
