@@ -107,26 +107,27 @@ const checks: readonly Check[] = [
   {
     name: 'reports_equal_postings',
     words:
-      'What was paid out of a payment is what its line beside the report says, and its result follows from the lines.',
+      'What a payment or a transfer moved at the bank is what its lines beside the reports say, and results follow from the lines.',
     sql: `with posted as (
-        select org_id, payment_id, sum(amount) as gross from (${postings}) p
-        where reason = 'settle' and account = 'bank' group by 1, 2),
+        select org_id, coalesce(payment_id, transfer_id) as id, sum(amount) as gross from (${postings}) p
+        where account = 'bank' and reason in ('settle', 'complete', 'return') group by 1, 2),
       compared as (
-        select org_id, payment_id, count(ledger_gross) as lines, sum(ledger_gross) as gross, sum(ledger_fee) as fee,
+        select org_id, coalesce(payment_id, transfer_id) as id, sum(ledger_gross) as gross, sum(ledger_fee) as fee,
           case when bool_or(result = 'duplicate') then 'duplicate' else max(result) filter (where ledger_gross is not null) end
             as result,
           bool_and(result = case
             when ledger_gross is null then 'duplicate' when gross is null then 'missing_at_provider'
             when (gross, fee) = (ledger_gross, ledger_fee) then 'matched' else 'amount_mismatch' end) as is_right
-        from settlement_lines where payment_id is not null group by 1, 2)
-      select t.org_id as "orgId", t.id as subject,
-        concat_ws(' ', coalesce(p.gross, 0), t.fee_amount, t.reconciliation) as expected,
-        concat_ws(' ', c.lines, 'lines', c.gross, c.fee, c.result) as found
-      from payments t left join posted p on p.org_id = t.org_id and p.payment_id = t.id
-        left join compared c on c.org_id = t.org_id and c.payment_id = t.id
-      where (t.reconciliation is not null or c.lines is not null)
-        and ((c.lines, c.gross, c.fee, c.result) is distinct from
-          (1::bigint, coalesce(p.gross, 0), t.fee_amount::numeric, t.reconciliation) or not c.is_right)`,
+        from settlement_lines where coalesce(payment_id, transfer_id) is not null group by 1, 2),
+      records as (
+        select org_id, id, fee_amount as fee, reconciliation from payments where reconciliation is not null
+        union all select org_id, id, 0, reconciliation from transfers where reconciliation is not null)
+      select coalesce(t.org_id, c.org_id) as "orgId", coalesce(t.id, c.id) as subject,
+        concat_ws(' ', coalesce(p.gross, 0), t.fee, t.reconciliation) as expected,
+        concat_ws(' ', c.gross, c.fee, c.result) as found
+      from records t full join compared c using (org_id, id) left join posted p using (org_id, id)
+      where (c.gross, c.fee) is distinct from (coalesce(p.gross, 0), t.fee::numeric) or not c.is_right
+        or (id like 'pay%' and c.result is distinct from t.reconciliation)`,
   },
   {
     name: 'transfers_equal_postings',

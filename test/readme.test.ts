@@ -80,8 +80,10 @@ describe.skipIf(!hasShell)("the README's tour, pasted into a shell", () => {
       'transfer returned',
       'clock running',
     ]);
-    const happened = (at: number) =>
-      (first[at]?.happened as readonly { type: string; to: string }[]).map(({ type, to }) => `${type} ${to}`);
+    const happened = (at: number) => {
+      const moves = (first[at]?.happened ?? []) as readonly { type: string; to: string }[];
+      return moves.map(({ type, to }) => `${type} ${to}`);
+    };
     expect(happened(17)).toContain('payment expired');
     expect(happened(17)).toContain('payment settled');
     expect(happened(20)).toContain('dispute lost');

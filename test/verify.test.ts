@@ -8,6 +8,7 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let paymentId: string;
+  let transferId: string;
 
   const run = (sql: string) => server.database.script(sql);
   const differing = async () =>
@@ -29,6 +30,16 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
     await pay({ amount: 900, currency: 'JPY' }, 'charged_back');
     await pay({ amount: 900, currency: 'USD' }, 'disputed');
     await acme.client.post('developer_api_customers', { name: 'Ada' });
+    const quote = {
+      sourceCurrency: 'EUR',
+      targetCurrency: 'JPY',
+      sourceAmount: 5_000,
+      scenario: 'settle_short',
+    };
+    const transfer = (await acme.client.post('developer_api_transfers', quote)).body;
+    transferId = transfer.id;
+    const way = { to: 'completed', beneficiary: { name: 'Grace' } };
+    expect((await acme.client.post(`developer_api_transfers/${transferId}/advance`, way)).status).toBe(200);
   });
   afterAll(() => server?.close());
 
@@ -130,6 +141,26 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
           `update settlement_lines set gross = gross + 1 where payment_id = '${paymentId}'`,
           'settlement_lines',
         ),
+    ],
+    [
+      'a line of a transfer in a report that was changed',
+      ['reports_equal_postings'],
+      () =>
+        tampered(
+          `update settlement_lines set ledger_gross = ledger_gross - 1 where transfer_id = '${transferId}'`,
+          'settlement_lines',
+        ),
+      () =>
+        tampered(
+          `update settlement_lines set ledger_gross = ledger_gross + 1 where transfer_id = '${transferId}'`,
+          'settlement_lines',
+        ),
+    ],
+    [
+      'an amount of a transfer that was changed',
+      ['transfers_equal_postings'],
+      () => `update transfers set source_amount = source_amount - 1 where id = '${transferId}'`,
+      () => `update transfers set source_amount = source_amount + 1 where id = '${transferId}'`,
     ],
     [
       'a timer that was removed',
