@@ -1,6 +1,6 @@
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
-import { findDueApplications, findLostAdvances } from '../resources/clocks/store.ts';
+import { type ApplicationKey, findDueApplications, findLostAdvances } from '../resources/clocks/store.ts';
 import type { ClockRunner } from './clock-runner.ts';
 
 export interface TimersSettings {
@@ -13,7 +13,8 @@ export interface TimersSettings {
 }
 
 const roundMs = 1_000;
-const applicationsMax = 100;
+// Some 20 ms of the database a second, however many applications wait for something; those behind have their turn later.
+const applicationsMax = 2_000;
 const advancesMax = 10;
 const farFuture = 8_000_000_000_000;
 
@@ -24,6 +25,7 @@ const farFuture = 8_000_000_000_000;
 export function startTimers(settings: TimersSettings): { stop(): Promise<void> } {
   const { runner, reader, wallClock, onError } = settings;
   let isFirst = true;
+  let after: ApplicationKey | undefined;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
@@ -33,8 +35,9 @@ export function startTimers(settings: TimersSettings): { stop(): Promise<void> }
     const lost = await findLostAdvances(reader, isForced ? farFuture : wallClock(), advancesMax);
     isFirst = isForced && lost.length === advancesMax;
     for (const clock of lost) if (!isStopped) await runner.resume(clock, isForced);
-    for (const application of await findDueApplications(reader, wallClock(), applicationsMax))
-      if (!isStopped) await runner.runDue(application);
+    const { due, next } = await findDueApplications(reader, wallClock(), after, applicationsMax);
+    for (const application of due) if (!isStopped) await runner.runDue(application);
+    after = next;
   }
 
   function schedule(): void {

@@ -236,7 +236,7 @@ export interface FinishAdvance {
 
 /** The last command of an advance. A clock that reached a bound stays where it has come to. */
 export const finishAdvance: CommandKind<FinishAdvance> = {
-  name: 'clocks.advance',
+  name: 'clocks.finish',
   success: 'ok',
   reads: readsClock,
   decide: ({ turn, happened, left }, context, rows) => {

@@ -99,7 +99,7 @@ export const fireTimers: CommandKind<FireTimers> = {
       return roundAnswer(clock, round.changes, round);
     }
     const isOwn = advance?.turn === input.turn && advance.requestId === context.requestId;
-    if (!isOwn) return refuse('clock_advancing');
+    if (!isOwn) return refuse('clock_advancing', { retryAfterSeconds: 1 });
     const round = play(input, Math.min(input.until, advance.to), context, rows);
     const standsAt = Math.max(round.lastAt, clock.standsAt ?? 0);
     const leaseUntil = context.wallNow + leaseMs;
