@@ -13,8 +13,11 @@ import { createRateLimiter } from './http/rate-limit.ts';
 import { presentEntry } from './kernel/ledger-entry.ts';
 import type { Reader } from './kernel/route.ts';
 import { providers } from './provider/index.ts';
+import { beginAdvance } from './resources/clocks/machine.ts';
 import { resources, routes } from './resources/index.ts';
+import { ClockRunner } from './workers/clock-runner.ts';
 import { startReaper } from './workers/reaper.ts';
+import { startTimers } from './workers/timers.ts';
 
 export interface Server {
   readonly app: FastifyInstance;
@@ -70,6 +73,8 @@ function assemble(config: Config, database: Database, onLog: (log: FastifyInstan
     metrics: metrics?.engine ?? unmeasured,
     onBug: (error, requestId) => app.log.error({ err: error, requestId }, 'a command failed'),
   });
+  const onError = (error: unknown, what: string) => app.log.warn({ err: error }, what);
+  const runner = new ClockRunner({ engine, reader, wallClock, onError });
   let isDraining = false;
   const app = createApp({
     engine,
@@ -82,6 +87,7 @@ function assemble(config: Config, database: Database, onLog: (log: FastifyInstan
       isDraining
         ? Promise.resolve({ ok: false, reason: 'The server is shutting down.' })
         : databaseReadiness(database),
+    errands: new Map([[beginAdvance.name, (submission) => runner.advance(submission)]]),
     logLevel: config.logLevel,
     wallClock,
   });
@@ -91,6 +97,10 @@ function assemble(config: Config, database: Database, onLog: (log: FastifyInstan
     config.role === 'api'
       ? () => undefined
       : startReaper(engine, wallClock, (error) => log.warn({ err: error }, 'reaping failed'));
+
+  const isAlone = database.kind === 'pglite';
+  const timers =
+    config.role === 'api' ? undefined : startTimers({ runner, reader, wallClock, isAlone, onError });
 
   return {
     app,
@@ -108,6 +118,8 @@ function assemble(config: Config, database: Database, onLog: (log: FastifyInstan
     close: async () => {
       isDraining = true;
       stopReaper();
+      runner.stop();
+      await timers?.stop();
       const cut = setTimeout(() => app.server.closeAllConnections(), drainMsMax);
       // A connection whose last answer was begun before the close stays open when it has been sent; Node tells nobody.
       const sweep = setInterval(() => app.server.closeIdleConnections(), sweepMs);

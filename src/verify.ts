@@ -1,4 +1,6 @@
 import type { Database } from './db/database.ts';
+import { instantToText } from './kernel/list.ts';
+import { type AnyRow, type Instant, selectList } from './kernel/table.ts';
 import { resources } from './resources/index.ts';
 
 /**
@@ -35,7 +37,7 @@ interface Check {
 const differencesMax = 20;
 const checkMsMax = 60 * 60 * 1000;
 
-const postings = `select e.org_id, e.id, e.payment_id, e.transfer_id, p.account, p.currency, p.amount
+const postings = `select e.org_id, e.id, e.payment_id, e.transfer_id, e.reason, p.account, p.currency, p.amount
   from ledger_entries e cross join lateral jsonb_to_recordset(e.postings) as p(account text, currency text, amount numeric)`;
 
 const checks: readonly Check[] = [
@@ -103,6 +105,31 @@ const checks: readonly Check[] = [
       where t.amount_disputed <> coalesce(d.disputed, 0)`,
   },
   {
+    name: 'reports_equal_postings',
+    words:
+      'What a payment or a transfer moved at the bank is what its lines beside the reports say, and results follow from the lines.',
+    sql: `with posted as (
+        select org_id, coalesce(payment_id, transfer_id) as id, sum(amount) as gross from (${postings}) p
+        where account = 'bank' and reason in ('settle', 'complete', 'return') group by 1, 2),
+      compared as (
+        select org_id, coalesce(payment_id, transfer_id) as id, sum(ledger_gross) as gross, sum(ledger_fee) as fee,
+          case when bool_or(result = 'duplicate') then 'duplicate' else max(result) filter (where ledger_gross is not null) end
+            as result,
+          bool_and(result = case
+            when ledger_gross is null then 'duplicate' when gross is null then 'missing_at_provider'
+            when (gross, fee) = (ledger_gross, ledger_fee) then 'matched' else 'amount_mismatch' end) as is_right
+        from settlement_lines where coalesce(payment_id, transfer_id) is not null group by 1, 2),
+      records as (
+        select org_id, id, fee_amount as fee, reconciliation from payments where reconciliation is not null
+        union all select org_id, id, 0, reconciliation from transfers where reconciliation is not null)
+      select coalesce(t.org_id, c.org_id) as "orgId", coalesce(t.id, c.id) as subject,
+        concat_ws(' ', coalesce(p.gross, 0), t.fee, t.reconciliation) as expected,
+        concat_ws(' ', c.gross, c.fee, c.result) as found
+      from records t full join compared c using (org_id, id) left join posted p using (org_id, id)
+      where (c.gross, c.fee) is distinct from (coalesce(p.gross, 0), t.fee::numeric) or not c.is_right
+        or (id like 'pay%' and c.result is distinct from t.reconciliation)`,
+  },
+  {
     name: 'transfers_equal_postings',
     words: 'What the entries of a transfer sum to in each account is what follows from its status.',
     sql: `with said as (
@@ -150,12 +177,47 @@ const checks: readonly Check[] = [
   },
 ];
 
+const timersCheck = {
+  name: 'timers_equal_records',
+  words: 'Every record that waits for a time has a timer for that very instant, and no other record has one.',
+};
+const timersPage = 1_000;
+
+type TimedRow = AnyRow & { readonly timerAt: Instant | null };
+type ReadAll = <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+
+/** What a record waits for is known to its code alone, so this check reads the records page by page. */
+async function differingTimers(read: ReadAll): Promise<readonly Difference[]> {
+  const differences: Difference[] = [];
+  for (const { table, due } of resources) {
+    if (!due) continue;
+    const page = `select ${selectList(table, 't')}, r.due_at as "timerAt" from ${table.name} t
+      left join timers r on r.org_id = t.org_id and r.id = t.id
+      where (t.org_id, t.id) > ($1, $2) order by t.org_id, t.id limit ${timersPage}`;
+    for (let last = { orgId: '', id: '' }; differences.length < differencesMax; ) {
+      const rows: readonly TimedRow[] = await read<TimedRow>(page, [last.orgId, last.id]);
+      for (const row of rows) {
+        const at = due(row)?.at ?? null;
+        if (at === row.timerAt) continue;
+        const [expected, found] = [at, row.timerAt].map((one) =>
+          one === null ? 'none' : instantToText(one),
+        );
+        differences.push({ orgId: row.orgId, subject: row.id, expected: expected ?? '', found: found ?? '' });
+      }
+      last = rows.at(-1) ?? last;
+      if (rows.length < timersPage) break;
+    }
+  }
+  return differences.slice(0, differencesMax);
+}
+
 export async function verify(database: Database): Promise<Verification> {
   return database.transaction(async (connection) => {
     // These look at whole tables: what is switched off for look-ups by key is what they need.
     await connection.script(`set local statement_timeout = 0; set local enable_seqscan = on;
       set local enable_hashjoin = on; set local enable_mergejoin = on`);
-    const read = <Row>(text: string) => connection.query<Row>({ name: '', text, msMax: checkMsMax }, []);
+    const read: ReadAll = (text, values = []) =>
+      connection.query({ name: '', text, msMax: checkMsMax }, values);
     const [looked] = await read<Verification['looked']>(`select
       (select count(*) from ledger_entries)::integer as entries,
       (select count(*) from ledger_balances)::integer as balances,
@@ -165,6 +227,7 @@ export async function verify(database: Database): Promise<Verification> {
       const differences = await read<Difference>(`select * from (${sql}) d limit ${differencesMax}`);
       results.push({ name, words, differences });
     }
+    results.push({ ...timersCheck, differences: await differingTimers(read) });
     return {
       looked: looked ?? { entries: 0, balances: 0, payments: 0 },
       checks: results,

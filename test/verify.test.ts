@@ -30,20 +30,21 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
     await pay({ amount: 900, currency: 'JPY' }, 'charged_back');
     await pay({ amount: 900, currency: 'USD' }, 'disputed');
     await acme.client.post('developer_api_customers', { name: 'Ada' });
-    for (const to of [
-      'quoted',
-      'accepted',
-      'in_review',
-      'converted',
-      'returned',
-      'refunded',
-      'canceled',
-      'completed',
-    ]) {
+    const quote = {
+      sourceCurrency: 'EUR',
+      targetCurrency: 'JPY',
+      sourceAmount: 5_000,
+      scenario: 'settle_short',
+    };
+    const transfer = (await acme.client.post('developer_api_transfers', quote)).body;
+    transferId = transfer.id;
+    const way = { to: 'completed', beneficiary: { name: 'Grace' } };
+    expect((await acme.client.post(`developer_api_transfers/${transferId}/advance`, way)).status).toBe(200);
+    for (const to of ['accepted', 'in_review', 'converted', 'returned', 'refunded', 'canceled']) {
       const asked = { sourceCurrency: 'GBP', targetCurrency: 'KWD', sourceAmount: 10_000 };
-      const body = { ...asked, beneficiary: { name: 'Grace' } };
-      transferId = (await acme.client.post('developer_api_transfers', body)).body.id;
-      if (to !== 'quoted') await acme.client.post(`developer_api_transfers/${transferId}/advance`, { to });
+      const { id } = (await acme.client.post('developer_api_transfers', asked)).body;
+      const body = { to, beneficiary: { name: 'Grace' } };
+      expect((await acme.client.post(`developer_api_transfers/${id}/advance`, body)).status).toBe(200);
     }
   });
   afterAll(() => server?.close());
@@ -98,7 +99,7 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
     ],
     [
       'an amount of a payment that was changed',
-      ['payments_equal_postings'],
+      ['payments_equal_postings', 'reports_equal_postings'],
       () => `update payments set fee_amount = fee_amount - 1 where id = '${paymentId}'`,
       () => `update payments set fee_amount = fee_amount + 1 where id = '${paymentId}'`,
     ],
@@ -139,6 +140,60 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
       () => `update payments set version = version + 1 where id = '${paymentId}'`,
     ],
     [
+      'a line of a report that was removed',
+      ['reports_equal_postings'],
+      () => `create table aside as select * from settlement_lines where payment_id = '${paymentId}';
+        ${tampered('delete from settlement_lines where id in (select id from aside)', 'settlement_lines')}`,
+      () => 'insert into settlement_lines select * from aside; drop table aside',
+    ],
+    [
+      'a line of a report that was changed',
+      ['reports_equal_postings'],
+      () =>
+        tampered(
+          `update settlement_lines set gross = gross - 1 where payment_id = '${paymentId}'`,
+          'settlement_lines',
+        ),
+      () =>
+        tampered(
+          `update settlement_lines set gross = gross + 1 where payment_id = '${paymentId}'`,
+          'settlement_lines',
+        ),
+    ],
+    [
+      'a line of a transfer in a report that was changed',
+      ['reports_equal_postings'],
+      () =>
+        tampered(
+          `update settlement_lines set ledger_gross = ledger_gross - 1 where transfer_id = '${transferId}'`,
+          'settlement_lines',
+        ),
+      () =>
+        tampered(
+          `update settlement_lines set ledger_gross = ledger_gross + 1 where transfer_id = '${transferId}'`,
+          'settlement_lines',
+        ),
+    ],
+    [
+      'an amount of a transfer that was changed',
+      ['transfers_equal_postings'],
+      () => `update transfers set source_amount = source_amount - 1 where id = '${transferId}'`,
+      () => `update transfers set source_amount = source_amount + 1 where id = '${transferId}'`,
+    ],
+    [
+      'a timer that was removed',
+      ['timers_equal_records'],
+      () => `create table aside as select * from timers where resource = 'dispute';
+        delete from timers where resource = 'dispute'`,
+      () => 'insert into timers select * from aside; drop table aside',
+    ],
+    [
+      'a timer that was put off',
+      ['timers_equal_records'],
+      () => `update timers set due_at = due_at + interval '1 day' where resource = 'dispute'`,
+      () => `update timers set due_at = due_at - interval '1 day' where resource = 'dispute'`,
+    ],
+    [
       'an event that was removed',
       ['moves_have_events'],
       () => `create table aside as select * from events where resource_id = '${paymentId}' and type = 'payment.settled';
@@ -148,9 +203,9 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
     ],
   ];
 
-  function tampered(sql: string): string {
-    return `alter table ledger_entries disable trigger ledger_entries_append_only; ${sql};
-      alter table ledger_entries enable trigger ledger_entries_append_only`;
+  function tampered(sql: string, table = 'ledger_entries'): string {
+    return `alter table ${table} disable trigger ${table}_append_only; ${sql};
+      alter table ${table} enable trigger ${table}_append_only`;
   }
 
   test.each(damages)('%s is found', async (_what, found, damage, repair) => {

@@ -21,12 +21,10 @@ export class KnownClocks {
     return this.#known.get(clockId);
   }
 
+  /** What was read before the clock was moved may arrive after it. */
   set(clockId: string, known: KnownClock): void {
+    if (known.version < (this.#known.get(clockId)?.version ?? 0)) return;
     if (this.#known.size >= knownMax) this.#known = new Map();
     this.#known.set(clockId, known);
-  }
-
-  forget(clockIds: Iterable<string>): void {
-    for (const id of clockIds) this.#known.delete(id);
   }
 }

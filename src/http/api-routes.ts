@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refusedCommand, type Submission } from '../engine/submission.ts';
-import { resourceBody } from '../kernel/envelope.ts';
+import { type Presented, resourceBody } from '../kernel/envelope.ts';
 import { type ErrorCode, type Refusal, refuse, statusOf } from '../kernel/errors.ts';
 import { idPrefixes } from '../kernel/ids.ts';
 import type {
@@ -10,6 +10,7 @@ import type {
   ReadAnswer,
   ReadRoute,
   Route,
+  TextAnswer,
   WriteRoute,
 } from '../kernel/route.ts';
 import { ExpandQuery, strict } from '../kernel/schema.ts';
@@ -18,7 +19,7 @@ import { type AppSettings, pathOf } from './app.ts';
 import { Authenticator, type Caller, refuseCaller, refuseScope } from './auth.ts';
 import { claim, readIdempotencyKey } from './idempotency.ts';
 import { Refused } from './refused.ts';
-import { sendAnswer, sendJson, sendRefusal } from './send.ts';
+import { sendAnswer, sendJson, sendRefusal, sendText } from './send.ts';
 import { compileBody, compileQuery } from './validate.ts';
 
 declare module 'fastify' {
@@ -136,7 +137,9 @@ export function addApiRoutes(app: FastifyInstance, settings: AppSettings): ApiRo
         const idempotency = claim(request.idempotencyKey, 'POST', pathOf(request), body);
         const submitted = submission(request, principal, route.command, input, idempotency);
         const expandsEntries = query.expand === 'ledgerEntries';
-        return sendAnswer(reply, await engine.submit({ ...submitted, expandsEntries }));
+        const errand = settings.errands.get(route.command.name);
+        const answer = await (errand?.(submitted) ?? engine.submit({ ...submitted, expandsEntries }));
+        return sendAnswer(reply, answer);
       },
     });
   }
@@ -154,7 +157,14 @@ export function addApiRoutes(app: FastifyInstance, settings: AppSettings): ApiRo
         const refusal = checkQuery(query);
         if (refusal) throw new Refused(refusal);
         const params = request.params as Record<string, string>;
-        const answer = route.read({ principal, params, query, now: wallClock(), reader });
+        const answer = route.read({
+          principal,
+          params,
+          query,
+          now: wallClock(),
+          reader,
+          accepts: (type) => asksFor(request.headers.accept, type),
+        });
         // Without an async function: at twenty thousand reads a second its promises are a tenth of the work.
         if (!isPending(answer)) sendRead(reply, answer);
         else
@@ -218,12 +228,25 @@ function isRefusal(answer: ReadAnswer): answer is Refusal {
   return 'ok' in answer && answer.ok === false;
 }
 
-function isPage(answer: ReadAnswer): answer is PresentedPage {
+function isText(answer: Exclude<ReadAnswer, Refusal>): answer is TextAnswer {
+  return 'contentType' in answer;
+}
+
+function isPage(answer: Presented | PresentedPage): answer is PresentedPage {
   return !('object' in answer);
+}
+
+/** JSON is the form of every answer; another one must be named, and not be turned down by its weight. */
+function asksFor(accept: string | undefined, type: string): boolean {
+  return (accept ?? '').split(',').some((part) => {
+    const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
+    return name === type && !parameters.some((text) => /^q=0(\.0*)?$/.test(text));
+  });
 }
 
 function sendRead(reply: FastifyReply, answer: ReadAnswer): FastifyReply {
   if (isRefusal(answer)) return reply.send(new Refused(answer));
+  if (isText(answer)) return sendText(reply, answer);
   const { id } = reply.request;
   return sendJson(reply, 200, isPage(answer) ? listBody(answer, id) : resourceBody(answer, id));
 }

@@ -9,6 +9,7 @@ import Fastify, {
 } from 'fastify';
 import type { Engine } from '../engine/engine.ts';
 import { newSuffix } from '../engine/ids.ts';
+import type { Answer, Submission } from '../engine/submission.ts';
 import { errorBody } from '../kernel/envelope.ts';
 import { refuse, statusOf } from '../kernel/errors.ts';
 import { formatId } from '../kernel/ids.ts';
@@ -34,6 +35,8 @@ export interface AppSettings {
   readonly metrics: Metrics | undefined;
   /** Whether the node can serve; a sentence says why not. */
   readonly readiness: () => Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: string }>;
+  /** Commands that take several transactions, by name: each is carried out from its first to its last. */
+  readonly errands: ReadonlyMap<string, (submission: Submission) => Promise<Answer>>;
   readonly logLevel: string;
   readonly wallClock: () => number;
 }

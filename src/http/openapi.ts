@@ -90,10 +90,16 @@ function operation(route: Route, schemas: Json, names: ReadonlyMap<unknown, stri
     ],
     ...(isWrite ? requestBody(route, schemas) : {}),
     responses: {
-      [success]: { description: 'Done.', headers, content: json(ref('schemas', route.responseName)) },
+      [success]: { description: 'Done.', headers, content: contentOf(route) },
       ...Object.fromEntries(statuses.map((status) => [String(status), ref('responses', `Status${status}`)])),
     },
   };
+}
+
+function contentOf(route: Route): Json {
+  const schema = json(ref('schemas', route.responseName));
+  const other = route.method === 'GET' ? route.alsoAs : undefined;
+  return other === undefined ? schema : { ...schema, [other]: { schema: { type: 'string' } } };
 }
 
 function needs({ scope }: Route): string {

@@ -2,22 +2,32 @@ import type { FastifyReply } from 'fastify';
 import type { Answer } from '../engine/submission.ts';
 import { errorBody } from '../kernel/envelope.ts';
 import { type Refusal, statusOf } from '../kernel/errors.ts';
+import type { TextAnswer } from '../kernel/route.ts';
 import { apiVersion } from '../kernel/version.ts';
 
 const jsonType = 'application/json; charset=utf-8';
 
-/** The one place from which JSON leaves: every answer has the same headers, whoever made it. */
-export function sendJson(reply: FastifyReply, status: number, body: string): FastifyReply {
+/** The one place from which answers leave: each has the same headers, whoever made it. */
+function send(reply: FastifyReply, status: number, type: string, body: string): FastifyReply {
   return reply
     .code(status)
     .headers({
-      'Content-Type': jsonType,
+      'Content-Type': type,
       'Request-Id': reply.request.id,
       'Api-Version': apiVersion,
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
     })
     .send(body);
+}
+
+export function sendJson(reply: FastifyReply, status: number, body: string): FastifyReply {
+  return send(reply, status, jsonType, body);
+}
+
+/** A file: it has no envelope, and its request is named by the header alone. */
+export function sendText(reply: FastifyReply, { contentType, text, headers }: TextAnswer): FastifyReply {
+  return send(reply.headers(headers), 200, `${contentType}; charset=utf-8`, text);
 }
 
 export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {

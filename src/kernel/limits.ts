@@ -28,6 +28,7 @@ export const limits = {
   fundingHours: 24,
   fxMarginMax: 5_000,
   fxRatesMax: 500,
+  csvLinesMax: 50_000,
   clockAdvanceMsMax: 30_000,
   clockAdvanceStepsMax: 10_000,
   clockAheadDaysMax: 36_525,

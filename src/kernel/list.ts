@@ -15,6 +15,9 @@ export interface ListQuery {
   readonly transferId?: string;
   readonly reason?: string;
   readonly outcome?: string;
+  readonly settledOn?: string;
+  readonly result?: string;
+  readonly currency?: string;
   readonly createdAfter?: string;
   readonly createdBefore?: string;
 }
@@ -31,7 +34,16 @@ export interface Page<Row> {
   readonly nextCursor: string | null;
 }
 
-export type ListFilter = 'status' | 'customerId' | 'paymentId' | 'transferId' | 'reason' | 'outcome';
+export type ListFilter =
+  | 'status'
+  | 'customerId'
+  | 'paymentId'
+  | 'transferId'
+  | 'reason'
+  | 'outcome'
+  | 'settledOn'
+  | 'result'
+  | 'currency';
 
 /** Builds the query of one page, or nothing when the cursor is not one of ours. One row more than asked tells `hasMore`. */
 export function listRequest<Row extends AnyRow>(

@@ -29,6 +29,8 @@ interface RouteWords {
 export interface ReadRoute extends RouteWords {
   readonly method: 'GET';
   readonly query?: TSchema;
+  /** Another form of the answer, for callers that ask for it by `Accept`. */
+  readonly alsoAs?: 'text/csv';
   readonly read: (request: ReadRequest) => Awaitable<ReadAnswer>;
 }
 
@@ -48,8 +50,14 @@ export interface WriteRoute extends RouteWords {
 
 export type Awaitable<T> = T | PromiseLike<T>;
 
-/** One resource, one page of presented resources, or a refusal. */
-export type ReadAnswer = Presented | PresentedPage | Refusal;
+/** One resource, one page of presented resources, text of another kind, or a refusal. */
+export type ReadAnswer = Presented | PresentedPage | TextAnswer | Refusal;
+
+export interface TextAnswer {
+  readonly contentType: 'text/csv';
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 export interface PresentedPage extends Omit<Page<never>, 'rows'> {
   readonly data: readonly Presented[];
@@ -59,8 +67,11 @@ export interface ReadRequest {
   readonly principal: Principal;
   readonly params: Readonly<Record<string, string>>;
   readonly query: unknown;
+  /** The wall clock. */
   readonly now: Instant;
   readonly reader: Reader;
+  /** Whether the caller asks for this form of the answer. */
+  readonly accepts: (type: string) => boolean;
 }
 
 export interface WriteRequest {

@@ -13,11 +13,11 @@ export const scenarioWords = {
   refund_fails: 'Refunds are made and fail.',
   refund_pending: 'Refunds stay `pending` until they are advanced.',
   dispute: 'The customer disputes the payment once it is captured.',
-  settle_short: 'The settlement report shows less than was captured. Reports are not in this version yet.',
-  settle_missing: 'The settlement report does not show the payment. Reports are not in this version yet.',
-  settle_duplicate: 'The settlement report shows the payment twice. Reports are not in this version yet.',
+  settle_short: 'The settlement report shows a hundredth less than was paid out: `amount_mismatch`.',
+  settle_missing: 'The settlement report does not show the payment: `missing_at_provider`.',
+  settle_duplicate: 'The settlement report shows the payment twice: `duplicate`.',
   settle_unknown:
-    'The settlement report shows a payment that nobody knows. Reports are not in this version yet.',
+    'The settlement report shows, beside the payment, one that nobody knows: `missing_in_ledger`.',
 } as const;
 
 const declinePrefix = 'decline:';

@@ -16,6 +16,12 @@ export const CurrencyCode = Type.String({
   description: 'ISO 4217 code; lower case is accepted and answered in upper case.',
 });
 
+/** A day of the application's clock, in UTC. */
+export const Day = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+  description: 'A day in UTC: 2026-11-15.',
+});
+
 export const Time = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, with milliseconds.' });
 
 /** Texts under names of the caller. Not `Type.Record`: its pattern for keys passes over those with a line break. */
@@ -46,6 +52,11 @@ export const strict = <P extends Record<string, TSchema>>(
   properties: P,
   options: Record<string, unknown> = {},
 ) => Type.Object(properties, { additionalProperties: false, ...options });
+
+/** For objects that take exactly one of several fields. */
+export const exactlyOne = (...names: readonly string[]) => ({
+  oneOf: names.map((name) => ({ required: [name] })),
+});
 
 /** A resource as it is shown: the four fields that every body carries, then its own. */
 export const resource = <P extends Record<string, TSchema>>(

@@ -1,4 +1,5 @@
 import { assert } from './assert.ts';
+import type { Instant } from './table.ts';
 
 /**
  * What a provider reports of the money that it moved, and how that compares with our books. The books follow the record;
@@ -99,4 +100,26 @@ export function reconcile(movement: Movement, report: readonly ReportedLine[]): 
 /** What a record's own report says: the two steps together. */
 export function settle(movement: Movement, scenario: string): Settlement {
   return reconcile(movement, reportOf(movement, scenario));
+}
+
+const dayMs = 86_400_000;
+/** Providers pay out once a day, at six in the morning, UTC. */
+export const payoutHour = 6;
+/** How many days after the day of capture a provider pays out. */
+export const payoutDays: Readonly<Record<string, number>> = { meridian: 1, tidewater: 2 };
+
+/**
+ * When a payment is paid out: with the run of the day that its provider promises, or, when it was changed since (a dispute
+ * was won), with the next run after that.
+ */
+export function payoutAt(provider: string, capturedAt: Instant, changedAt: Instant): Instant {
+  const hourMs = payoutHour * 3_600_000;
+  const promised = dayStart(capturedAt) + (payoutDays[provider] ?? 1) * dayMs + hourMs;
+  const sameDay = dayStart(changedAt) + hourMs;
+  const next = changedAt <= sameDay ? sameDay : sameDay + dayMs;
+  return promised > next ? promised : next;
+}
+
+function dayStart(instant: Instant): Instant {
+  return instant - (((instant % dayMs) + dayMs) % dayMs);
 }

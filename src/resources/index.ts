@@ -13,7 +13,9 @@ import { ledgerRoutes } from './ledger/api.ts';
 import { organizationResource } from './organizations/api.ts';
 import { paymentResource, paymentRoutes } from './payments/api.ts';
 import { providerEventRoutes } from './provider-events/api.ts';
+import { reconciliationRoutes } from './reconciliation/api.ts';
 import { refundResource, refundRoutes } from './refunds/api.ts';
+import { settlementRoutes } from './settlements/api.ts';
 import { stateMachinesRoute } from './state-machines/api.ts';
 import { transferResource, transferRoutes } from './transfers/api.ts';
 
@@ -43,6 +45,8 @@ export const routes: readonly Route[] = [
   ...transferRoutes,
   ...fxRateRoutes,
   ...ledgerRoutes,
+  ...settlementRoutes,
+  ...reconciliationRoutes,
   ...customerRoutes,
   ...clockRoutes,
 ];

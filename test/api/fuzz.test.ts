@@ -41,6 +41,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
   let paymentId: string;
   let refundId: string;
   let disputeId: string;
+  let settledOn: string;
   let transferId: string;
   let tables: readonly string[];
 
@@ -53,6 +54,8 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     refundId = (await acme.client.post(`${payments}/${paymentId}/refund`, { amount: 1 })).body.id;
     const disputed = await acme.client.post(`${payments}/${paymentId}/advance`, { to: 'disputed' });
     disputeId = String(disputed.body.disputeId);
+    const settled = await newPayment(acme, 'approve', 'settled');
+    settledOn = String((await acme.client.get(`${payments}/${settled}`)).body.settledAt).slice(0, 10);
     transferId = await newTransfer(acme, 'sent');
     const named = await server.database.query<{ name: string }>(
       {
@@ -74,6 +77,8 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     paymentId: [paymentId],
     transferId: [transferId],
     amount: [1, 400, 1_000],
+    seconds: [1, 60, 86_400],
+    date: [settledOn],
     sourceCurrency: ['EUR', 'usd', 'JPY', 'kwd'],
     targetCurrency: ['USD', 'krw', 'EUR', 'BHD'],
     sourceAmount: [1, 1_000],
@@ -154,6 +159,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
   const fresh = ({ path }: Route) => {
     if (path.startsWith('developer_api_refunds')) return refundId;
     if (path.startsWith('developer_api_disputes')) return disputeId;
+    if (path.startsWith('developer_api_settlements')) return settledOn;
     if (path.startsWith(transfers)) return transferId;
     return path.startsWith(payments) ? paymentId : customerId;
   };

@@ -55,6 +55,10 @@ describe.each(databaseKinds)('permissions on %s', (kind) => {
       return (await made('developer_api_transfers', body)).id;
     }
     const payments = 'developer_api_payments';
+    if (path.startsWith('developer_api_settlements')) {
+      const { id } = await made(payments, { amount: 5_000, currency: 'EUR' });
+      return String((await made(`${payments}/${id}/advance`, { to: 'settled' })).settledAt).slice(0, 10);
+    }
     const { id } = await made(payments, { amount: 5_000, currency: 'EUR', scenario: 'refund_pending' });
     if (path.endsWith('/refund')) await made(`${payments}/${id}/advance`, { to: 'captured' });
     if (path.startsWith('developer_api_refunds')) {
@@ -163,8 +167,8 @@ function bodyOf(route: Route): unknown {
   const plain = { currency: ['EUR'], sourceCurrency: ['EUR'], targetCurrency: ['EUR'], sourceAmount: [500] };
   const samples = fc.sample(valid(schemaOf(route.body), plain), { seed, numRuns: 300 });
   const body = (samples as Readonly<Record<string, unknown>>[]).find(
-    ({ customerId, name, email, targetAmount, ...fields }) =>
-      [customerId, targetAmount].every((value) => value === undefined) &&
+    ({ customerId, name, email, targetAmount, to, ...fields }) =>
+      [customerId, targetAmount, to].every((value) => value === undefined) &&
       name !== null &&
       email !== null &&
       Object.entries(plain).every(([field, [value]]) => (fields[field] ?? value) === value),

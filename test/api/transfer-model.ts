@@ -163,7 +163,7 @@ function changedBy(facts: TransferFacts, action: string, params: TransferParams)
     case 'send':
       return { sends: facts.sends + 1 };
     case 'resend':
-      return { sends: facts.sends + 1, returnCode: null, reconciliation: null };
+      return { sends: facts.sends + 1, returnCode: null };
     case 'complete':
       return { reconciliation: reported[scenario] ?? 'matched' };
     case 'return':

@@ -7,8 +7,10 @@ import { type AppSettings, createApp } from '../../src/http/app.ts';
 import { unmeasured } from '../../src/http/metrics.ts';
 import { presentEntry } from '../../src/kernel/ledger-entry.ts';
 import { providers } from '../../src/provider/index.ts';
+import { beginAdvance } from '../../src/resources/clocks/machine.ts';
 import { resources, routes } from '../../src/resources/index.ts';
 import { createServer, type Server } from '../../src/server.ts';
+import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { createDatabase } from './postgres.ts';
 
 /** Every API test runs on both: `describe.each(databaseKinds)`. */
@@ -48,6 +50,8 @@ export function openEngine(database: Database, overrides: Partial<EngineSettings
 
 /** The HTTP side once more over the same server, with a clock, an engine or routes of the test's own. */
 export function openApp(server: Server, overrides: Partial<AppSettings> = {}): FastifyInstance {
+  const { engine = server.engine, reader = server.reader, wallClock = Date.now } = overrides;
+  const runner = new ClockRunner({ engine, reader, wallClock, onError: () => undefined });
   return createApp({
     engine: server.engine,
     reader: server.reader,
@@ -56,6 +60,7 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     rateLimiter: undefined,
     metrics: undefined,
     readiness: () => Promise.resolve({ ok: true }),
+    errands: new Map([[beginAdvance.name, (submission) => runner.advance(submission)]]),
     logLevel: 'silent',
     wallClock: Date.now,
     ...overrides,

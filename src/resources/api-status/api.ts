@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
 import type { idPrefixes } from '../../kernel/ids.ts';
-import { instantToText } from '../../kernel/list.ts';
 import type { Route } from '../../kernel/route.ts';
 import { id, nullable, resource, Time } from '../../kernel/schema.ts';
 import { scopes } from '../../kernel/scopes.ts';
 import { apiVersion } from '../../kernel/version.ts';
+import { clockFace, clockStates } from '../clocks/machine.ts';
+import { findClock } from '../clocks/store.ts';
 
 /** What this sandbox does, and the three things that it never will. */
 const production = 'Needs separate production authorization, which is outside this sandbox.';
@@ -13,6 +14,10 @@ const gates: Readonly<Record<string, { readonly enabled: boolean; readonly reaso
   refunds: { enabled: true, reason: null },
   disputes: { enabled: true, reason: null },
   ledger: { enabled: true, reason: null },
+  transfers: { enabled: true, reason: null },
+  clock: { enabled: true, reason: null },
+  settlement: { enabled: true, reason: null },
+  reconciliation: { enabled: true, reason: null },
   customers: { enabled: true, reason: null },
   idempotency: { enabled: true, reason: null },
   audit_trail: { enabled: true, reason: null },
@@ -41,21 +46,22 @@ export const statusRoute: Route = {
       name: Type.String(),
       scopes: Type.Array(Type.Enum([...scopes])),
     }),
-    clock: Type.Object({ status: Type.Enum(['running']), now: Time, offsetSeconds: Type.Integer() }),
+    clock: Type.Object({ status: Type.Enum([...clockStates]), now: Time, offsetSeconds: Type.Integer() }),
     capabilities: Type.Record(
       Type.String(),
       Type.Object({ enabled: Type.Boolean(), reason: nullable(Type.String()) }),
     ),
   }),
-  read: ({ principal, now }) => ({
-    object: 'api_status',
-    sandbox: true,
-    status: 'ok',
-    apiVersion,
-    organization: { id: principal.orgId, name: principal.orgName },
-    application: { id: principal.appId, name: principal.appName },
-    apiKey: { id: principal.keyId, name: principal.keyName, scopes: [...principal.scopes] },
-    clock: { status: 'running', now: instantToText(now), offsetSeconds: 0 },
-    capabilities: gates,
-  }),
+  read: ({ principal, reader, now }) =>
+    findClock(reader, principal, now).then((clock) => ({
+      object: 'api_status',
+      sandbox: true,
+      status: 'ok',
+      apiVersion,
+      organization: { id: principal.orgId, name: principal.orgName },
+      application: { id: principal.appId, name: principal.appName },
+      apiKey: { id: principal.keyId, name: principal.keyName, scopes: [...principal.scopes] },
+      clock: clockFace(clock, now),
+      capabilities: gates,
+    })),
 };

@@ -1,38 +1,39 @@
 import { type Static, Type } from 'typebox';
-import { clockIdOf, clockNow } from '../../kernel/clock.ts';
 import type { Resource } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { limits } from '../../kernel/limits.ts';
-import { instantToText } from '../../kernel/list.ts';
-import type { ReadRequest, Route } from '../../kernel/route.ts';
-import { resource, strict, Time } from '../../kernel/schema.ts';
+import type { Route } from '../../kernel/route.ts';
+import { exactlyOne, resource, strict, Time } from '../../kernel/schema.ts';
 import {
   type BeginAdvance,
   beginAdvance,
   type ClockRow,
+  clockFace,
   clockMachine,
   clockStates,
   freezeClock,
-  realClock,
   resetClock,
 } from './machine.ts';
-import { clocksTable } from './store.ts';
+import { clocksTable, findClock } from './store.ts';
 
 const secondsMax = limits.clockAheadDaysMax * 86_400;
 
-const AdvanceBody = Type.Union([
-  strict({
-    seconds: Type.Integer({ minimum: 1, maximum: secondsMax, description: 'How far to move it forward.' }),
-  }),
-  strict({ to: Type.String({ format: 'date-time', description: 'Where to move it: RFC 3339.' }) }),
-]);
+const AdvanceBody = strict(
+  {
+    seconds: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: secondsMax, description: 'How far to move it forward.' }),
+    ),
+    to: Type.Optional(Type.String({ format: 'date-time', description: 'Where to move it: RFC 3339.' })),
+  },
+  exactlyOne('seconds', 'to'),
+);
 
 const shown = {
   now: Time,
   offsetSeconds: Type.Integer({ description: 'How far it is ahead of real time; whole seconds.' }),
 } as const;
 
-export const ClockSchema = resource('clock', clockStates, shown);
+const ClockSchema = resource('clock', clockStates, shown);
 
 const HappeningSchema = Type.Object({
   at: Time,
@@ -61,16 +62,8 @@ const AdvancedSchema = resource('clock', clockStates, {
   happened: Type.Array(HappeningSchema, { description: 'What the clock has brought about, in order.' }),
 });
 
-/** A clock as it reads at an instant of real time. */
-export function presentClock(clock: ClockRow, wallNow: number): Presented {
-  const now = clockNow(clock, wallNow);
-  return {
-    object: 'clock',
-    sandbox: true,
-    status: clock.status,
-    now: instantToText(now),
-    offsetSeconds: Math.round((now - wallNow) / 1000),
-  };
+function presentClock(clock: ClockRow, wallNow: number): Presented {
+  return { object: 'clock', sandbox: true, ...clockFace(clock, wallNow) };
 }
 
 export const clockResource: Resource<ClockRow> = {
@@ -82,19 +75,8 @@ export const clockResource: Resource<ClockRow> = {
   emitsEvents: false,
 };
 
-/** The clock of the application that asks, straight from the database: another node may have moved it. */
-export function readOwnClock({
-  reader,
-  principal: { orgId, appId },
-  now,
-}: Pick<ReadRequest, 'reader' | 'principal' | 'now'>): PromiseLike<ClockRow> {
-  return reader
-    .byKey(clocksTable, orgId, clockIdOf(appId))
-    .then((clock) => clock ?? realClock(orgId, appId, now));
-}
-
 function advanceInput(body: Static<typeof AdvanceBody>): BeginAdvance['by'] {
-  return 'seconds' in body ? { seconds: body.seconds } : { to: Date.parse(body.to) };
+  return body.seconds === undefined ? { to: Date.parse(body.to ?? '') } : { seconds: body.seconds };
 }
 
 const words = {
@@ -112,7 +94,8 @@ export const clockRoutes: readonly Route[] = [
     path: 'developer_api_clock',
     scope: 'any',
     summary: "The application's clock",
-    read: (request) => readOwnClock(request).then((clock) => presentClock(clock, request.now)),
+    read: ({ reader, principal, now }) =>
+      findClock(reader, principal, now).then((clock) => presentClock(clock, now)),
   },
   {
     ...writing,

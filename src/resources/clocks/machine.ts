@@ -82,6 +82,13 @@ export function realClock(orgId: string, appId: string, wallNow: Instant): Clock
   };
 }
 
+/** What a clock shows at an instant of real time. */
+export function clockFace(clock: ClockRow, wallNow: Instant) {
+  const now = clockNow(clock, wallNow);
+  const offsetSeconds = Math.round((now - wallNow) / 1000);
+  return { status: clock.status, now: instantToText(now), offsetSeconds };
+}
+
 /** The one change of a clock. Its history goes by the wall clock: its own time is what changes. */
 export function moveClock(
   before: ClockRow,
@@ -189,7 +196,7 @@ export const beginAdvance: CommandKind<BeginAdvance> = {
     const advance: Advancing = { to, key, fingerprint, requestId, actorId: actor.id, ip, turn: 1 };
     const patch = { standsAt: now, advance, leaseUntil: wallNow + leaseMs };
     const made = moveClock(clock, 'advance', patch, wallNow);
-    return { ...answered(made), isInterim: true };
+    return { ...answered(made), fields: { to, turn: advance.turn }, isInterim: true };
   },
 };
 
@@ -206,7 +213,7 @@ export const resumeAdvance: CommandKind<{ readonly isForced: boolean }> = {
     if (!isLost) return accepted([], 'clock', clock);
     const taken = { ...advance, turn: advance.turn + 1 };
     const made = moveClock(clock, 'advance', { advance: taken, leaseUntil: wallNow + leaseMs }, wallNow);
-    return answered(made);
+    return { ...answered(made), fields: { turn: taken.turn } };
   },
 };
 
@@ -229,7 +236,7 @@ export interface FinishAdvance {
 
 /** The last command of an advance. A clock that reached a bound stays where it has come to. */
 export const finishAdvance: CommandKind<FinishAdvance> = {
-  name: 'clocks.advance',
+  name: 'clocks.finish',
   success: 'ok',
   reads: readsClock,
   decide: ({ turn, happened, left }, context, rows) => {

@@ -1,7 +1,8 @@
-import type { Reader } from '../../kernel/route.ts';
+import { clockIdOf } from '../../kernel/clock.ts';
+import type { Principal, Reader } from '../../kernel/route.ts';
 import { defineTable, type Instant, type Statement, selectList } from '../../kernel/table.ts';
 import { type HistoryRow, historyTable, type TimerRow } from '../../kernel/trail.ts';
-import type { ClockRow } from './machine.ts';
+import { type ClockRow, realClock } from './machine.ts';
 
 export const clocksTable = defineTable<ClockRow>('clocks', ['org_id', 'id'], {
   orgId: 'text',
@@ -16,6 +17,17 @@ export const clocksTable = defineTable<ClockRow>('clocks', ['org_id', 'id'], {
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 });
+
+/** The clock of the application that asks, as the database has it: another node may have moved it. */
+export function findClock(
+  reader: Reader,
+  { orgId, appId }: Pick<Principal, 'orgId' | 'appId'>,
+  wallNow: Instant,
+): PromiseLike<ClockRow> {
+  return reader
+    .byKey(clocksTable, orgId, clockIdOf(appId))
+    .then((clock) => clock ?? realClock(orgId, appId, wallNow));
+}
 
 type Rows = Pick<Reader, 'rows'>;
 
@@ -57,34 +69,49 @@ export async function countDue(
   return counted ?? { timers: 0, nextAt: null };
 }
 
+export interface ApplicationKey {
+  readonly orgId: string;
+  readonly appId: string;
+}
+
 /**
- * Applications in which something is due by their own clocks. The recursive part jumps from one application to the next
- * over the index, so its cost is that of the applications that wait for something, not of their timers.
+ * Applications in which something is due by their own clocks, of a number of them behind a given one. The recursive part
+ * jumps from one application to the next over the index and finds the first timer of each on the way: some 10 µs for each
+ * application that waits for something, however many timers it has.
  */
 const dueApplications: Statement = {
   name: 'timers_due_applications',
-  text: `with recursive waiting(org_id, app_id) as (
-      (select t.org_id, t.app_id from timers t order by t.org_id, t.app_id limit 1)
+  text: `with recursive waiting(org_id, app_id, due_at, n) as (
+      (select t.org_id, t.app_id, t.due_at, 1 from timers t where (t.org_id, t.app_id) > ($2, $3)
+        order by t.org_id, t.app_id, t.due_at limit 1)
       union all
-      select n.org_id, n.app_id from waiting w cross join lateral (
-        select t.org_id, t.app_id from timers t where (t.org_id, t.app_id) > (w.org_id, w.app_id)
-        order by t.org_id, t.app_id limit 1) n)
-    select w.org_id as "orgId", w.app_id as "appId" from waiting w
-    cross join lateral (select coalesce((
-      select coalesce(c.stands_at, $1::timestamptz + c.offset_ms * interval '1 millisecond') from clocks c
-      where c.org_id = w.org_id and c.id = 'clk' || substr(w.app_id, 4)), $1::timestamptz) as now) k
-    where exists (select from timers t where t.org_id = w.org_id and t.app_id = w.app_id and t.due_at <= k.now)
-      and not exists (select from clocks c where c.org_id = w.org_id and c.id = 'clk' || substr(w.app_id, 4)
-        and c.advance is not null)
-    limit $2`,
+      select s.org_id, s.app_id, s.due_at, w.n + 1 from waiting w cross join lateral (
+        select t.org_id, t.app_id, t.due_at from timers t where (t.org_id, t.app_id) > (w.org_id, w.app_id)
+        order by t.org_id, t.app_id, t.due_at limit 1) s
+      where w.n < $4)
+    select w.org_id as "orgId", w.app_id as "appId",
+      w.due_at <= coalesce(c.now, $1::timestamptz) and c.is_advancing is not true as "isDue", w.n = $4 as "isLast"
+    from waiting w left join lateral (
+      select c.advance is not null as is_advancing,
+        coalesce(c.stands_at, $1::timestamptz + c.offset_ms * interval '1 millisecond') as now
+      from clocks c where c.org_id = w.org_id and c.id = 'clk' || substr(w.app_id, 4)) c on true
+    where w.n = $4 or (w.due_at <= coalesce(c.now, $1::timestamptz) and c.is_advancing is not true)`,
 };
 
-export function findDueApplications(
+/** Those that have something due, and where to go on; undefined when all were looked at. */
+export async function findDueApplications(
   reader: Rows,
   wallNow: Instant,
-  limit: number,
-): PromiseLike<readonly { readonly orgId: string; readonly appId: string }[]> {
-  return reader.rows(dueApplications, [new Date(wallNow).toISOString(), limit]);
+  after: ApplicationKey | undefined,
+  lookedMax: number,
+): Promise<{ readonly due: readonly ApplicationKey[]; readonly next: ApplicationKey | undefined }> {
+  const rows = await reader.rows<ApplicationKey & { isDue: boolean; isLast: boolean }>(dueApplications, [
+    new Date(wallNow).toISOString(),
+    after?.orgId ?? '',
+    after?.appId ?? '',
+    lookedMax,
+  ]);
+  return { due: rows.filter(({ isDue }) => isDue), next: rows.find(({ isLast }) => isLast) };
 }
 
 const lostAdvances: Statement = {

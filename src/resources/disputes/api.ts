@@ -21,6 +21,7 @@ import {
 import {
   advanceDispute,
   type DisputeRow,
+  disputeDue,
   disputeMachine,
   disputeStages,
   disputeStates,
@@ -86,6 +87,7 @@ export const disputeResource: Resource<DisputeRow> = {
   machine: disputeMachine,
   present: presentDispute,
   emitsEvents: true,
+  due: disputeDue,
 };
 
 function advanceInput(body: Static<typeof AdvanceBody>): Advance<Evidence> {

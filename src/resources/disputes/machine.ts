@@ -1,4 +1,5 @@
 import { type Advance, advance, type Position, type Step } from '../../kernel/advance.ts';
+import type { Due } from '../../kernel/clock.ts';
 import { accepted, type CommandContext, type CommandKind, change } from '../../kernel/command.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { formatId } from '../../kernel/ids.ts';
@@ -135,7 +136,7 @@ export const advanceDispute: CommandKind<AdvanceDispute> = {
     if (!row) return refuse('resource_not_found');
     const payment = rows.get<PaymentRow>('payment', row.paymentId);
     if (!payment) throw new Error(`${id} is a dispute of a payment that is not there`);
-    const start: DisputePosition = { ok: true, row, payment, changes: [] };
+    const start = caughtUp({ ok: true, row, payment, changes: [] }, context);
     const end = advance<DisputeRow, Evidence, DisputePosition>(request, start, {
       machine: disputeMachine,
       defaults: null,
@@ -150,6 +151,21 @@ export const advanceDispute: CommandKind<AdvanceDispute> = {
     return end.ok ? accepted(end.changes, 'dispute', end.row) : end;
   },
 };
+
+/** What a dispute waits for: that nobody answers in time. */
+export function disputeDue({ status, respondBy }: DisputeRow): Due | null {
+  return status === 'needs_response' ? { at: respondBy, action: 'expire' } : null;
+}
+
+/** A dispute that was not answered in time is lost, whether its timer has come round yet or not. */
+function caughtUp(start: DisputePosition, context: CommandContext): DisputePosition {
+  const due = disputeDue(start.row);
+  return due && due.at <= context.now ? fireDispute(start, due, context) : start;
+}
+
+export function fireDispute(at: DisputePosition, due: Due, context: CommandContext): DisputePosition {
+  return moveDispute(at, { action: due.action, params: null }, { ...context, now: due.at });
+}
 
 /** One move of a dispute, with what it brings to the payment. The state has been checked. */
 export function moveDispute(

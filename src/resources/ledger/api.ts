@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { AnyAmount, exact } from '../../kernel/amount.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { refuse } from '../../kernel/errors.ts';
 import { LedgerEntrySchema, presentEntry } from '../../kernel/ledger-entry.ts';
@@ -20,11 +21,6 @@ import { paymentsTable } from '../payments/store.ts';
 import { transfersTable } from '../transfers/store.ts';
 import { findBalances, findRecordBalances } from './store.ts';
 
-const AmountOfAny = Type.Union([Type.Integer(), Type.String({ pattern: '^-?\\d+$' })], {
-  description:
-    'Minor units; debits positive. A sum beyond 2^53 is written as text, because JSON numbers end there.',
-});
-
 const ofRecord = {
   paymentId: Type.Optional(id('payment')),
   transferId: Type.Optional(id('transfer')),
@@ -37,18 +33,13 @@ const BalancesSchema = resource('balances', ['ok'], {
     Type.Object({
       account: Type.Enum(Object.keys(accounts)),
       currency: Type.String(),
-      balance: AmountOfAny,
+      balance: AnyAmount,
     }),
   ),
-  trialBalance: Type.Array(Type.Object({ currency: Type.String(), amount: AmountOfAny }), {
+  trialBalance: Type.Array(Type.Object({ currency: Type.String(), amount: AnyAmount }), {
     description: 'The sum of all accounts in a currency: always zero.',
   }),
 });
-
-function exact(amount: bigint): number | string {
-  const number = Number(amount);
-  return Number.isSafeInteger(number) ? number : amount.toString();
-}
 
 function presentBalances(rows: readonly BalanceRow[]): Presented {
   const currencies = [...new Set(rows.map(({ currency }) => currency))];

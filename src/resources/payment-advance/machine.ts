@@ -1,11 +1,13 @@
 import { type Advance, advance, type Position, type Step } from '../../kernel/advance.ts';
-import { unreachable } from '../../kernel/assert.ts';
+import { assert } from '../../kernel/assert.ts';
+import type { Due } from '../../kernel/clock.ts';
 import { accepted, type CommandContext, type CommandKind } from '../../kernel/command.ts';
 import type { DeclineCode } from '../../kernel/decline.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
-import { allowedActions, refuseMove } from '../../kernel/machine.ts';
+import { refuseMove } from '../../kernel/machine.ts';
 import { declineOf } from '../../kernel/scenario.ts';
+import { settle } from '../../kernel/settlement.ts';
 import { feeOf } from '../../ledger/fee.ts';
 import { authorized, captured, released, settled } from '../../ledger/payment.ts';
 import { type DisputePosition, type DisputeRow, moveDispute, openDispute } from '../disputes/machine.ts';
@@ -17,38 +19,16 @@ import {
   returnable,
   withDispute,
 } from '../payment-moves/machine.ts';
+import { type MoveParams, nextStep, noParams, paymentDue } from '../payment-scenario/machine.ts';
 import { currentScenario, type PaymentRow, paymentMachine } from '../payments/machine.ts';
 import { type Ending, endingOf, makeRefund } from '../refunds/machine.ts';
-
-/** What the moves of a payment take. Each takes its own; the route has refused what is not for it. */
-export interface MoveParams {
-  /** Null takes all that is left, or half of it where only a part leads to the state that is asked for. */
-  readonly amount: bigint | null;
-  readonly isPart: boolean;
-  readonly currency: string | null;
-  /** A capture after which nothing more is captured: what is left of the hold is released. */
-  readonly isFinal: boolean;
-  readonly failureCode: DeclineCode | null;
-  readonly reason: string | null;
-  readonly metadata: Readonly<Record<string, string>>;
-}
-
-export const noParams: MoveParams = {
-  amount: null,
-  isPart: false,
-  currency: null,
-  isFinal: false,
-  failureCode: null,
-  reason: null,
-  metadata: {},
-};
 
 export interface AdvancePayment {
   readonly id: string;
   readonly request: Advance<MoveParams>;
 }
 
-interface PaymentPosition extends Position<PaymentRow> {
+export interface PaymentPosition extends Position<PaymentRow> {
   /** A dispute that was opened on this very way. */
   readonly dispute: DisputeRow | null;
 }
@@ -65,7 +45,7 @@ export const advancePayment: CommandKind<AdvancePayment> = {
   decide: ({ id, request }, context, rows) => {
     const row = rows.get<PaymentRow>('payment', id);
     if (!row) return refuse('resource_not_found');
-    const start: PaymentPosition = { ok: true, row, dispute: null, changes: [] };
+    const start = caughtUp({ ok: true, row, dispute: null, changes: [] }, context);
     const end = advance<PaymentRow, MoveParams, PaymentPosition>(request, start, {
       machine: paymentMachine,
       defaults: noParams,
@@ -77,54 +57,32 @@ export const advancePayment: CommandKind<AdvancePayment> = {
           : apply(at, played(at.row, step), endingOf(at.row), context),
       brought: (at) => loseDispute(at, context),
     });
-    return end.ok ? accepted(end.changes, 'payment', end.row) : withDispute(end, row);
+    return end.ok ? accepted(end.changes, 'payment', end.row) : withDispute(end, start.row);
   },
 };
 
-/** What the payment's scenario does next: the provider's and the customer's part of the play. */
-function nextStep(row: PaymentRow): Step<MoveParams> | undefined {
-  const scenario = currentScenario(row);
-  const step = (action: string, params: Partial<MoveParams> = {}): Step<MoveParams> => ({
-    action,
-    params: { ...noParams, ...params },
-  });
-  const pay = step(row.captureMethod === 'automatic' ? 'capture' : 'authorize');
-  switch (row.status) {
-    case 'pending': {
-      const failureCode = declineOf(scenario);
-      if (failureCode !== undefined) return step('fail', { failureCode });
-      if (scenario === 'require_action') return step('require_action');
-      if (scenario === 'async') return step('process');
-      return scenario === 'capture_fails' ? step('authorize') : pay;
-    }
-    case 'requires_action':
-    case 'processing':
-      return pay;
-    case 'authorized':
-    case 'partially_captured':
-      return step('capture');
-    case 'captured':
-    case 'settled':
-    case 'partially_refunded': {
-      const isStillToDispute = scenario === 'dispute' && row.disputeId === null && returnable(row) > 0n;
-      if (isStillToDispute) return step('dispute');
-      return isOpen(row, 'settle') ? step('settle') : undefined;
-    }
-    case 'failed':
-      return isOpen(row, 'retry') ? step('retry') : undefined;
-    case 'disputed':
-    case 'refunded':
-    case 'charged_back':
-    case 'canceled':
-    case 'expired':
-      return undefined;
-    default:
-      return unreachable(row.status, 'the status of a payment');
+/** No payment waits for more than this at once: attempts, dispute and settlement together are fewer. */
+const overdueMax = 32;
+
+/** What is overdue happens first, each step at its own instant, whether its timer has come round yet or not. */
+function caughtUp(start: PaymentPosition, context: CommandContext): PaymentPosition {
+  let at = start;
+  for (let steps = 0; steps < overdueMax; steps += 1) {
+    const due = paymentDue(at.row);
+    if (!due || due.at > context.now) return at;
+    at = firePayment(at, due, context);
   }
+  return at;
 }
 
-function isOpen(row: PaymentRow, action: string): boolean {
-  return allowedActions(paymentMachine, row).includes(action);
+/** The step that a payment's clock brings, at the instant it is due. */
+export function firePayment(at: PaymentPosition, due: Due, context: CommandContext): PaymentPosition {
+  const step = nextStep(at.row);
+  // Its own step with the parameters of the scenario; what merely lapses or is paid out has none.
+  const fired = step?.action === due.action ? step : { action: due.action, params: noParams };
+  const end = apply(at, played(at.row, fired), endingOf(at.row), { ...context, now: due.at });
+  assert(end.ok, `${due.action} was due and is refused`);
+  return end;
 }
 
 /** A capture is the merchant's wish, and the provider may refuse it. The other steps are the provider's own. */
@@ -173,9 +131,15 @@ function apply(
       const gross = row.amountCaptured - row.amountRefunded - row.amountDisputed;
       const net = gross - row.feeAmount - row.amountRefundPending;
       const status = row.status === 'captured' ? 'settled' : row.status;
+      const { id: recordId, provider, currency, feeAmount: fee } = row;
+      const settlement = settle({ recordId, provider, currency, gross, fee }, currentScenario(row));
       return went(
-        { status, instants: { ...row.instants, settledAt: now } },
-        { amount: gross, entries: settled(book, gross, net) },
+        {
+          status,
+          reconciliation: settlement.result,
+          instants: { ...row.instants, settledAt: now },
+        },
+        { amount: gross, entries: settled(book, gross, net), settlement },
       );
     }
     case 'fail': {

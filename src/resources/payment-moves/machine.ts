@@ -2,6 +2,7 @@ import { type Change, type CommandContext, change } from '../../kernel/command.t
 import { type Refusal, refuse } from '../../kernel/errors.ts';
 import type { Entry } from '../../kernel/posting.ts';
 import type { ProviderMove } from '../../kernel/provider.ts';
+import type { Settlement } from '../../kernel/settlement.ts';
 import type { Book } from '../../ledger/payment.ts';
 import { type PaymentRow, paymentMachine } from '../payments/machine.ts';
 
@@ -65,6 +66,8 @@ export interface MoveEffects {
   readonly amount: bigint;
   /** The refund or dispute that brings the move along. */
   readonly causeId?: string;
+  /** What the provider's report says, when the move pays out. */
+  readonly settlement?: Settlement;
 }
 
 /** The change that one move of a payment is. Its provider is told of all but the customer's new attempt. */
@@ -76,10 +79,10 @@ export function movePayment(
   { now }: CommandContext,
 ): Change & { readonly row: PaymentRow } {
   const row: PaymentRow = { ...before, ...patch, version: before.version + 1, updatedAt: now };
-  const { amount, entries = [], causeId = null } = effects;
+  const { amount, entries = [], causeId = null, settlement = null } = effects;
   const told =
     action === 'retry' ? null : tell(row, { subject: row, action, from: before.status, amount, causeId });
-  return { ...change(paymentMachine, action, before, row, { entries, told }), row };
+  return { ...change(paymentMachine, action, before, row, { entries, told, settlement }), row };
 }
 
 /** What the provider of a payment sees of a move: of the payment itself, or of its dispute. */

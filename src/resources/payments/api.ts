@@ -23,8 +23,10 @@ import {
   Time,
   text,
 } from '../../kernel/schema.ts';
-import { advancePayment, type MoveParams, noParams } from '../payment-advance/machine.ts';
+import { reconciliations } from '../../kernel/settlement.ts';
+import { advancePayment } from '../payment-advance/machine.ts';
 import { returnable } from '../payment-moves/machine.ts';
+import { type MoveParams, noParams, paymentDue } from '../payment-scenario/machine.ts';
 import {
   attemptNumber,
   type CreatePayment,
@@ -138,7 +140,7 @@ const PaymentSchema = resource('payment', paymentMachine.states, {
   ),
   disputeId: nullable(id('dispute')),
   allowedActions: Type.Array(Type.String()),
-  reconciliation: Type.Null(),
+  reconciliation: nullable(Type.Enum([...reconciliations])),
   version: Type.Integer({ minimum: 1 }),
   createdAt: Time,
   updatedAt: Time,
@@ -203,7 +205,7 @@ export function presentPayment(row: PaymentRow): Presented {
     attempts: presentAttempts(row),
     disputeId: row.disputeId,
     allowedActions: allowedActions(paymentMachine, row),
-    reconciliation: null,
+    reconciliation: row.reconciliation,
     version: row.version,
     createdAt,
     updatedAt: row.updatedAt === row.createdAt ? createdAt : instantToText(row.updatedAt),
@@ -217,6 +219,7 @@ export const paymentResource: Resource<PaymentRow> = {
   machine: paymentMachine,
   present: presentPayment,
   emitsEvents: true,
+  due: paymentDue,
 };
 
 function createInput(body: Static<typeof CreateBody>): CreatePayment {

@@ -14,6 +14,7 @@ import { formatId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { defineMachine } from '../../kernel/machine.ts';
 import { resolveScenario, scenarioOf } from '../../kernel/scenario.ts';
+import type { Reconciliation } from '../../kernel/settlement.ts';
 import type { Instant } from '../../kernel/table.ts';
 
 export const paymentStates = [
@@ -73,6 +74,8 @@ export interface PaymentRow {
   readonly attempts: readonly FailedAttempt[];
   /** The dispute that is open, or was last. */
   readonly disputeId: string | null;
+  /** How the provider's report compares with our books; null until it is settled. */
+  readonly reconciliation: Reconciliation | null;
   readonly instants: Instants;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
@@ -245,6 +248,7 @@ function decideCreate(input: CreatePayment, context: CommandContext, rows: Loade
     failureCode: null,
     attempts: [],
     disputeId: null,
+    reconciliation: null,
     instants: {},
     createdAt: context.now,
     updatedAt: context.now,

@@ -31,6 +31,7 @@ export const paymentsTable = defineTable<PaymentRow>('payments', ['org_id', 'id'
   failureCode: 'text',
   attempts: 'jsonb',
   disputeId: 'text',
+  reconciliation: 'text',
   instants: 'jsonb',
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',

@@ -111,7 +111,7 @@ export function moveTransfer(
       return went(
         'sent',
         { sentAt: now, completedAt: undefined, returnedAt: undefined },
-        { sends: row.sends + 1, returnCode: null, reconciliation: null },
+        { sends: row.sends + 1, returnCode: null },
         { entries: sent(row, 'resend') },
       );
     case 'complete': {

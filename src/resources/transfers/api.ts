@@ -13,6 +13,7 @@ import {
   Amount,
   AmountShown,
   CurrencyCode,
+  exactlyOne,
   id,
   list,
   listQuery,
@@ -73,7 +74,7 @@ const QuoteBody = strict(
     scenario: Type.Optional(Scenario),
     autoAdvance: Type.Optional(Type.Boolean({ default: false })),
   },
-  { oneOf: [{ required: ['sourceAmount'] }, { required: ['targetAmount'] }] },
+  exactlyOne('sourceAmount', 'targetAmount'),
 );
 
 const ReasonCode = Type.String({ pattern: `^${reasonCodePattern}$` });

@@ -1,0 +1,220 @@
+import { type Static, Type } from 'typebox';
+import { AnyAmount, exact } from '../../kernel/amount.ts';
+import { clockNow } from '../../kernel/clock.ts';
+import type { Presented } from '../../kernel/envelope.ts';
+import { type Refusal, refuse } from '../../kernel/errors.ts';
+import { limits } from '../../kernel/limits.ts';
+import { dayOf, decodeCursor, encodeCursor, instantToText } from '../../kernel/list.ts';
+import type { ReadRequest, Route, TextAnswer } from '../../kernel/route.ts';
+import { Day, id, list, pageQuery, resource, strict, Time } from '../../kernel/schema.ts';
+import type { SettlementLineRow } from '../../kernel/trail.ts';
+import { findClock } from '../clocks/store.ts';
+import { type DayTotalRow, findDays, findLines, findTotals } from './store.ts';
+
+const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
+/** After every day that can be written. */
+const lastDay = '9999-99-99';
+const csvPage = 1_000;
+
+const Query = strict(pageQuery);
+const states = ['open', 'closed'] as const;
+
+const TotalSchema = Type.Object({
+  currency: Type.String(),
+  lines: Type.Integer(),
+  gross: AnyAmount,
+  fee: AnyAmount,
+  net: AnyAmount,
+});
+
+const shown = {
+  id: Day,
+  date: Day,
+  lines: Type.Integer({ description: 'How many lines the report has.' }),
+  totals: Type.Array(TotalSchema),
+} as const;
+
+const SettlementSchema = resource('settlement', states, shown);
+
+const LineSchema = resource('settlement_line', ['reported'], {
+  id: id('settlement_line'),
+  date: Day,
+  provider: Type.String(),
+  providerTransactionId: Type.String(),
+  currency: Type.String(),
+  gross: Type.Integer({ description: 'What was paid out; negative for what was paid to a beneficiary.' }),
+  fee: Type.Integer(),
+  net: Type.Integer({ description: 'Gross less fee.' }),
+  settledAt: Time,
+});
+
+const ReportSchema = resource('settlement', states, {
+  ...shown,
+  data: Type.Array(LineSchema),
+  hasMore: Type.Boolean(),
+  nextCursor: Type.Union([Type.String(), Type.Null()]),
+});
+
+function presentDay(date: string, totals: readonly DayTotalRow[], today: string): Presented {
+  const own = totals.filter(({ settledOn }) => settledOn === date);
+  return {
+    object: 'settlement',
+    sandbox: true,
+    // The day is over when the clock says so: until then lines may be added.
+    status: date < today ? 'closed' : 'open',
+    id: date,
+    date,
+    lines: own.reduce((sum, { lines }) => sum + lines, 0),
+    totals: own.map(({ currency, lines, gross, fee }) => ({
+      currency,
+      lines,
+      gross: exact(gross),
+      fee: exact(fee),
+      net: exact(gross - fee),
+    })),
+  };
+}
+
+function presentLine(row: SettlementLineRow): Presented {
+  const { gross, fee } = amountsOf(row);
+  return {
+    object: 'settlement_line',
+    sandbox: true,
+    status: 'reported',
+    id: row.id,
+    date: row.settledOn,
+    provider: row.provider,
+    providerTransactionId: row.providerTransactionId,
+    currency: row.currency,
+    gross: Number(gross),
+    fee: Number(fee),
+    net: Number(gross - fee),
+    settledAt: instantToText(row.createdAt),
+  };
+}
+
+function amountsOf({ id: lineId, gross, fee }: SettlementLineRow): { gross: bigint; fee: bigint } {
+  if (gross === null || fee === null) throw new Error(`${lineId} is in no report`);
+  return { gross, fee };
+}
+
+async function today({ reader, principal, now }: ReadRequest): Promise<string> {
+  return dayOf(clockNow(await findClock(reader, principal, now), now));
+}
+
+async function listDays(
+  request: ReadRequest,
+): Promise<Refusal | { data: Presented[]; hasMore: boolean; nextCursor: string | null }> {
+  const { reader, principal, query } = request;
+  const { limit = limits.listLimitDefault, cursor } = query as Static<typeof Query>;
+  const before = cursor === undefined ? lastDay : Buffer.from(cursor, 'base64url').toString('latin1');
+  if (cursor !== undefined && !dayPattern.test(before)) return refuse('invalid_cursor', { param: 'cursor' });
+  const found = await findDays(reader, principal.orgId, before, limit + 1);
+  const days = found.slice(0, limit);
+  const [newest, oldest] = [days[0], days.at(-1)];
+  if (newest === undefined || oldest === undefined) return { data: [], hasMore: false, nextCursor: null };
+  const hasMore = found.length > limit;
+  const [totals, day] = await Promise.all([
+    findTotals(reader, principal.orgId, oldest, newest),
+    today(request),
+  ]);
+  return {
+    data: days.map((date) => presentDay(date, totals, day)),
+    hasMore,
+    nextCursor: hasMore ? encodeCursor(oldest) : null,
+  };
+}
+
+async function readReport(request: ReadRequest): Promise<Presented | TextAnswer | Refusal> {
+  const { reader, principal, params, query, accepts } = request;
+  const date = params.date ?? '';
+  if (!dayPattern.test(date)) return refuse('resource_not_found');
+  const { limit, cursor } = query as Static<typeof Query>;
+  const after = cursor === undefined ? '' : decodeCursor('settlement_line', cursor);
+  if (after === undefined) return refuse('invalid_cursor', { param: 'cursor' });
+  const totals = await findTotals(reader, principal.orgId, date, date);
+  if (totals.length === 0) return refuse('resource_not_found');
+  if (accepts('text/csv')) return readCsv(request, date, after, limit ?? limits.csvLinesMax);
+  const most = limit ?? limits.listLimitDefault;
+  const rows = await findLines(reader, principal.orgId, date, after, most + 1);
+  const lines = rows.slice(0, most);
+  return {
+    ...presentDay(date, totals, await today(request)),
+    data: lines.map(presentLine),
+    hasMore: rows.length > most,
+    nextCursor: cursorAfter(lines, rows.length > most),
+  };
+}
+
+function cursorAfter(lines: readonly SettlementLineRow[], hasMore: boolean): string | null {
+  const last = lines.at(-1);
+  return hasMore && last ? encodeCursor(last.id) : null;
+}
+
+const csvHead = 'date,provider,provider_transaction_id,currency,gross,fee,net,settled_at';
+
+/** The whole report in one file, or as much of it as one file may have: then a header says where it goes on. */
+async function readCsv(
+  { reader, principal: { orgId } }: ReadRequest,
+  date: string,
+  after: string,
+  linesMax: number,
+): Promise<TextAnswer> {
+  const lines = [csvHead];
+  let last = after;
+  while (lines.length <= linesMax) {
+    const page = Math.min(csvPage, linesMax - lines.length + 1);
+    const rows = await findLines(reader, orgId, date, last, page);
+    for (const row of rows) {
+      const { gross, fee } = amountsOf(row);
+      // None of these can hold a comma, a quote or a line break: they are ours, digits and codes.
+      lines.push(
+        [
+          row.settledOn,
+          row.provider,
+          row.providerTransactionId,
+          row.currency,
+          gross,
+          fee,
+          gross - fee,
+          instantToText(row.createdAt),
+        ].join(','),
+      );
+    }
+    last = rows.at(-1)?.id ?? last;
+    if (rows.length < page) break;
+  }
+  const [more] = lines.length > linesMax ? await findLines(reader, orgId, date, last, 1) : [];
+  return {
+    contentType: 'text/csv',
+    text: `${lines.join('\r\n')}\r\n`,
+    headers: {
+      'Content-Disposition': `attachment; filename="settlement-${date}.csv"`,
+      ...(more ? { 'Next-Cursor': encodeCursor(last) } : {}),
+    },
+  };
+}
+
+const words = { method: 'GET', scope: 'payments:read', tag: 'Settlement', query: Query } as const;
+
+export const settlementRoutes: readonly Route[] = [
+  {
+    ...words,
+    operationId: 'listSettlements',
+    path: 'developer_api_settlements',
+    summary: "List the days of the providers' settlement reports, newest first, with totals",
+    response: list(SettlementSchema),
+    responseName: 'SettlementList',
+    read: listDays,
+  },
+  {
+    ...words,
+    operationId: 'retrieveSettlement',
+    path: 'developer_api_settlements/{date}',
+    summary: 'The settlement report of a day, as JSON or, with `Accept: text/csv`, as CSV',
+    response: ReportSchema,
+    responseName: 'SettlementReport',
+    alsoAs: 'text/csv',
+    read: readReport,
+  },
+];

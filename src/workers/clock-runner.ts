@@ -1,0 +1,258 @@
+import type { Engine } from '../engine/engine.ts';
+import { newSuffix } from '../engine/ids.ts';
+import type { Answer, Submission } from '../engine/submission.ts';
+import { clockIdOf, clockNow } from '../kernel/clock.ts';
+import type { Request } from '../kernel/command.ts';
+import { formatId } from '../kernel/ids.ts';
+import { limits } from '../kernel/limits.ts';
+import { instantToText } from '../kernel/list.ts';
+import type { Reader } from '../kernel/route.ts';
+import type { Instant } from '../kernel/table.ts';
+import { defaultTerms } from '../kernel/terms.ts';
+import {
+  type Advancing,
+  type BeginAdvance,
+  beginAdvance,
+  type ClockRow,
+  finishAdvance,
+  type Happening,
+  resumeAdvance,
+} from '../resources/clocks/machine.ts';
+import {
+  clocksTable,
+  countDue,
+  findDue,
+  findMovesOfRequest,
+  type MoveOfRequest,
+} from '../resources/clocks/store.ts';
+import { fireTimers } from '../resources/timers/machine.ts';
+
+export interface ClockRunnerSettings {
+  readonly engine: Engine;
+  readonly reader: Reader;
+  readonly wallClock: () => Instant;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+interface Application {
+  readonly orgId: string;
+  readonly appId: string;
+}
+
+/** An advance that is carried out: who asked for it, where to, and what has happened so far. */
+interface Journey {
+  readonly context: Request;
+  readonly idempotency: NonNullable<Submission['idempotency']>;
+  readonly to: Instant;
+  readonly turn: number;
+  readonly happened: Happening[];
+}
+
+interface Round {
+  readonly happened: readonly Happening[];
+  /** Nothing more is due. */
+  readonly isLast: boolean;
+}
+
+const roundMax = 256;
+const attemptsMax = 5;
+const pauseMs = 200;
+const backgroundMsMax = 2_000;
+// Beyond this nobody reads the exact number.
+const leftCountMax = 100_000;
+
+/**
+ * Brings about what falls due, in rounds that are one command each. An advance is begun by a command that takes the clock,
+ * carried out in rounds, and ended by a command that gives it back and keeps the answer. Whatever process dies on the
+ * way, the clock knows the request and how far it has come, and another one ends it.
+ */
+export class ClockRunner {
+  readonly #settings: ClockRunnerSettings;
+  #isStopping = false;
+
+  constructor(settings: ClockRunnerSettings) {
+    this.#settings = settings;
+  }
+
+  /** Advances end where they are, and say so. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** The request to advance a clock, from its first command to its last. */
+  async advance(submission: Submission): Promise<Answer> {
+    const { engine } = this.#settings;
+    const { idempotency } = submission;
+    if (!idempotency) throw new Error('an advance has an idempotency key');
+    const { key, fingerprint } = idempotency;
+    const input: BeginAdvance = {
+      by: submission.input as BeginAdvance['by'],
+      key,
+      fingerprint: Buffer.from(fingerprint).toString('base64'),
+    };
+    const begun = await engine.submit({ ...submission, kind: beginAdvance, input });
+    if (begun.code !== null || begun.isReplay) return begun;
+    const { to, turn } = JSON.parse(begun.body) as { to: Instant; turn: number };
+    return this.#carryOut({ context: submission.context, idempotency, to, turn, happened: [] });
+  }
+
+  /** Takes up an advance whose process died. Forced, it does not wait for the end of the lease. */
+  async resume(clock: ClockRow, isForced: boolean): Promise<void> {
+    if (clock.advance === null) return;
+    const { advance } = clock;
+    const context = contextOf(clock, advance);
+    const taken = await this.#settings.engine.submit(this.#submission(context, resumeAdvance, { isForced }));
+    const { turn } = JSON.parse(taken.body) as { turn?: number };
+    if (taken.code !== null || turn === undefined) return;
+    const moves = await findMovesOfRequest(
+      this.#settings.reader,
+      clock.orgId,
+      advance.requestId,
+      limits.clockAdvanceStepsMax,
+    );
+    const fingerprint = Buffer.from(advance.fingerprint, 'base64');
+    await this.#carryOut({
+      context,
+      idempotency: { key: advance.key, fingerprint },
+      to: advance.to,
+      turn,
+      happened: moves.map(happeningOf),
+    });
+  }
+
+  /** What is due by a clock that runs, or stands, with nobody advancing it. */
+  async runDue(application: Application): Promise<void> {
+    const { reader, wallClock } = this.#settings;
+    const { orgId, appId } = application;
+    const until = wallClock() + backgroundMsMax;
+    for (const passed = new Set<string>(); wallClock() < until && !this.#isStopping; ) {
+      const clock = await reader.byKey(clocksTable, orgId, clockIdOf(appId));
+      const now = clockNow(clock, wallClock());
+      const requestId = formatId('request', newSuffix());
+      const context: Request = {
+        ...application,
+        actor: { kind: 'system', id: 'clock' },
+        requestId,
+        ip: null,
+        terms: defaultTerms,
+        suffix: newSuffix(),
+      };
+      const round = await this.#round(context, null, now, limits.clockAdvanceStepsMax, passed);
+      if ('code' in round) return this.#settings.onError(new Error(round.body), 'timers were not fired');
+      if (round.isLast || round.happened.length === 0) return;
+    }
+  }
+
+  async #carryOut(journey: Journey): Promise<Answer> {
+    const { engine, reader, wallClock } = this.#settings;
+    const { context, to, turn, happened, idempotency } = journey;
+    const deadline = wallClock() + limits.clockAdvanceMsMax;
+    const passed = new Set<string>();
+    let isDone = false;
+    while (!isDone && wallClock() < deadline && !this.#isStopping) {
+      const stepsLeft = limits.clockAdvanceStepsMax - happened.length;
+      if (stepsLeft <= 0) break;
+      const round = await this.#round(context, turn, to, stepsLeft, passed);
+      if ('code' in round) return round;
+      isDone = round.isLast;
+      happened.push(...round.happened);
+    }
+    const isComplete = isDone && passed.size === 0;
+    const due = isComplete ? null : await countDue(reader, applicationOf(context), to, leftCountMax);
+    const left = due === null || due.nextAt === null ? null : { timers: due.timers, nextAt: due.nextAt };
+    return engine.submit({
+      ...this.#submission(context, finishAdvance, { turn, happened, left }),
+      idempotency,
+    });
+  }
+
+  /** One round: what happened, or the answer that it failed with. */
+  async #round(
+    context: Request,
+    turn: number | null,
+    to: Instant,
+    stepsMax: number,
+    passed: Set<string>,
+  ): Promise<Round | Answer> {
+    const { reader } = this.#settings;
+    const found = await findDue(reader, applicationOf(context), to, roundMax + 1 + passed.size);
+    const due = found.filter(({ id }) => !passed.has(id));
+    if (due.length === 0) return { happened: [], isLast: true };
+    const timers = due.slice(0, roundMax);
+    const until = due.length > roundMax ? (timers.at(-1)?.dueAt ?? to) : to;
+    const steps = Math.min(stepsMax, roundMax * 2);
+    const fire = (some: typeof timers) =>
+      this.#fire(context, { timers: some, until, turn, stepsMax: steps, suffixes: suffixes(steps) });
+    const all = await fire(timers);
+    if (!('code' in all) || all.code !== 'internal_error') return all;
+    // One of them cannot be brought about: that is a fault of ours, and must not hold up the others.
+    const rest: Happening[] = [];
+    for (const timer of timers) {
+      const alone = await fire([timer]);
+      if (!('code' in alone)) rest.push(...alone.happened);
+      else if (alone.code === 'internal_error') passed.add(timer.id);
+      else return alone;
+    }
+    return { happened: rest, isLast: false };
+  }
+
+  /** While the database is away it is tried again, for a while. */
+  async #fire(context: Request, input: Parameters<typeof fireTimers.decide>[0]): Promise<Round | Answer> {
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = await this.#settings.engine.submit(this.#submission(context, fireTimers, input));
+      if (answer.code === null) {
+        const { happened } = JSON.parse(answer.body) as Pick<Round, 'happened'>;
+        return { happened, isLast: false };
+      }
+      if (answer.code !== 'service_unavailable' || attempt >= attemptsMax) return answer;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs * attempt));
+    }
+  }
+
+  #submission(context: Request, kind: Submission['kind'], input: unknown): Submission {
+    // Every command has a row of its own in the audit trail, whichever request it belongs to.
+    const own = { ...context, suffix: newSuffix() };
+    return { kind, input, context: own, idempotency: null, wallNow: this.#settings.wallClock() };
+  }
+}
+
+function contextOf({ orgId, appId }: ClockRow, { requestId, actorId, ip }: Advancing): Request {
+  return {
+    orgId,
+    appId,
+    actor: { kind: 'api_key', id: actorId },
+    requestId,
+    ip,
+    terms: defaultTerms,
+    suffix: newSuffix(),
+  };
+}
+
+function applicationOf({ orgId, appId }: Request): Application {
+  if (appId === null) throw new Error('a clock belongs to an application');
+  return { orgId, appId };
+}
+
+function suffixes(count: number): readonly string[] {
+  return Array.from({ length: count }, newSuffix);
+}
+
+function happeningOf({
+  at,
+  resource,
+  resourceId,
+  action,
+  fromStatus,
+  toStatus,
+  eventType,
+}: MoveOfRequest): Happening {
+  return {
+    at: instantToText(at),
+    type: resource,
+    id: resourceId,
+    action,
+    ...(fromStatus === null ? {} : { from: fromStatus }),
+    to: toStatus,
+    ...(eventType === null ? {} : { event: eventType }),
+  };
+}

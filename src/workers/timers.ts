@@ -1,0 +1,61 @@
+import type { Reader } from '../kernel/route.ts';
+import type { Instant } from '../kernel/table.ts';
+import { type ApplicationKey, findDueApplications, findLostAdvances } from '../resources/clocks/store.ts';
+import type { ClockRunner } from './clock-runner.ts';
+
+export interface TimersSettings {
+  readonly runner: ClockRunner;
+  readonly reader: Reader;
+  readonly wallClock: () => Instant;
+  /** The only process on its database: whatever advance it finds at its start has lost its process. */
+  readonly isAlone: boolean;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+const roundMs = 1_000;
+// Some 20 ms of the database a second, however many applications wait for something; those behind have their turn later.
+const applicationsMax = 2_000;
+const advancesMax = 10;
+const farFuture = 8_000_000_000_000;
+
+/**
+ * Looks every second for what has fallen due by the clocks of applications, and for advances that lost their process. Any
+ * number of nodes may do this at once: a record is locked and asked whether it is due before it is moved.
+ */
+export function startTimers(settings: TimersSettings): { stop(): Promise<void> } {
+  const { runner, reader, wallClock, onError } = settings;
+  let isFirst = true;
+  let after: ApplicationKey | undefined;
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+
+  async function round(): Promise<void> {
+    const isForced = isFirst && settings.isAlone;
+    const lost = await findLostAdvances(reader, isForced ? farFuture : wallClock(), advancesMax);
+    isFirst = isForced && lost.length === advancesMax;
+    for (const clock of lost) if (!isStopped) await runner.resume(clock, isForced);
+    const { due, next } = await findDueApplications(reader, wallClock(), after, applicationsMax);
+    for (const application of due) if (!isStopped) await runner.runDue(application);
+    after = next;
+  }
+
+  function schedule(): void {
+    if (isStopped) return;
+    timer = setTimeout(() => {
+      running = round()
+        .catch((error: unknown) => onError(error, 'a round of timers failed'))
+        .then(schedule);
+    }, roundMs);
+    timer.unref();
+  }
+
+  schedule();
+  return {
+    stop: async () => {
+      isStopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}
