@@ -129,6 +129,7 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
       const at = async ({ client }: KeyHolder) => quoted({}, client);
       expect(await at(usual)).toMatchObject({
         rate: '1.155498780629',
+        inverseRate: '0.865427135679',
         midMarketRate: '1.161305307165',
         marginBasisPoints: 50,
         targetAmount: 11_554,
@@ -626,6 +627,20 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
         acme.client.post(transfers, { ...asked, targetCurrency: 'AOA' }, { idempotencyKey: key });
       const first = await send();
       expectReplay(await send(), first);
+    });
+
+    test('a new quote that cannot be made: the rates have moved too far', async () => {
+      const at = (rate: string) =>
+        acme.addKey({ application: 'falling', fx: { marginBasisPoints: 0, rates: { 'EUR/USD': rate } } });
+      const { id } = await quoted({ sourceAmount: 1 }, (await at('1')).client);
+      for (const [rate, code] of [
+        ['0.5', 'amount_too_small'],
+        ['999999999', 'ok'],
+      ] as const) {
+        const answer = await advance((await at(rate)).client, id, { action: 'requote' });
+        expect(answer.code ?? 'ok', answer.text).toBe(code);
+        if (answer.code !== null) expect(answer.body.error).not.toHaveProperty('param');
+      }
     });
 
     test.each([

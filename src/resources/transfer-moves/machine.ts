@@ -1,4 +1,5 @@
 import type { Position, Step } from '../../kernel/advance.ts';
+import { exact } from '../../kernel/amount.ts';
 import { type CommandContext, change, type LoadedRows } from '../../kernel/command.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -83,7 +84,11 @@ export function moveTransfer(
     case 'requote': {
       const amount = row.fixedSide === 'source' ? row.sourceAmount : row.targetAmount;
       const quoted = quoteOf({ ...row, amount }, context);
-      if (!quoted.ok) return quoted;
+      // What is in the way is in the quote, not in the body that asked for a new one.
+      if (!quoted.ok) {
+        const { param: _param, ...refusal } = quoted;
+        return refusal;
+      }
       return went('quoted', { ...unfunded, acceptedAt: undefined, expiredAt: undefined }, quoted.terms);
     }
     case 'accept': {
@@ -161,7 +166,7 @@ function refuseFunding(row: TransferRow, rows: LoadedRows): Refusal | undefined 
   const required = totalOf(row);
   if (available >= required) return undefined;
   return refuse('insufficient_funds', {
-    details: { available: Number(available), required: Number(required), currency },
+    details: { available: exact(available), required: exact(required), currency },
   });
 }
 
