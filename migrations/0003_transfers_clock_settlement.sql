@@ -153,13 +153,17 @@ create index settlement_lines_by_day on settlement_lines (org_id, settled_on, id
 create trigger settlement_lines_append_only before update or delete on settlement_lines for each row execute function refuse_change();
 create trigger settlement_lines_no_truncate before truncate on settlement_lines execute function refuse_change();
 
--- Records that were there before timers were. Each is looked at again when its timer fires, so a rough instant will do.
+-- Records that were there before timers were. Each is asked what it waits for when its timer fires.
 insert into timers (org_id, id, app_id, resource, due_at)
   select org_id, id, app_id, 'payment', to_timestamp((instants->>'authorizationExpiresAt')::bigint / 1000.0) from payments
     where status in ('authorized', 'partially_captured') and instants ? 'authorizationExpiresAt'
   union all
-  select org_id, id, app_id, 'payment', date_trunc('day', updated_at at time zone 'UTC') at time zone 'UTC' + interval '30 hours'
-    from payments where status in ('captured', 'partially_refunded') and not instants ? 'settledAt'
+  -- The run that its provider promised, or the next one after its last change.
+  select org_id, id, app_id, 'payment', greatest(
+      date_trunc('day', to_timestamp((instants->>'capturedAt')::bigint / 1000.0), 'UTC')
+        + interval '6 hours' + (case provider when 'tidewater' then 2 else 1 end) * interval '1 day',
+      date_trunc('day', updated_at - interval '6 hours 1 millisecond', 'UTC') + interval '30 hours')
+    from payments where status in ('captured', 'partially_refunded') and instants ? 'capturedAt' and not instants ? 'settledAt'
   union all
   select org_id, id, app_id, 'payment', updated_at from payments
     where auto_advance and status in ('pending', 'requires_action', 'processing', 'failed')

@@ -129,3 +129,16 @@ export function instantToText(instant: Instant): string {
 export function dayOf(instant: Instant): string {
   return instantToText(instant).slice(0, 10);
 }
+
+/** The moments of a record's life that have come; most never do. */
+export function shownInstants<Name extends string>(
+  names: readonly Name[],
+  instants: { readonly [N in Name]?: Instant | undefined },
+): Record<string, string> {
+  const shown: Record<string, string> = {};
+  for (const name of names) {
+    const instant = instants[name];
+    if (instant !== undefined) shown[name] = instantToText(instant);
+  }
+  return shown;
+}

@@ -14,7 +14,7 @@ import { audit } from '../simulation/auditor.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
-import { newKey } from '../support/tenant.ts';
+import { newKey, tenant } from '../support/tenant.ts';
 
 type Run = (sql: string) => Promise<unknown>;
 
@@ -141,5 +141,51 @@ describe.each(databaseKinds)('a database of the first version on %s', (kind) => 
     expect(made.status).toBe(201);
     const { body } = await client.get('developer_api_payments', 'limit=100');
     expect(body.data.map(({ id }) => id)).toEqual([made.body.id, ...ids.toReversed()]);
+  });
+});
+
+describe.each(databaseKinds)('records that were there before timers were, on %s', (kind) => {
+  let server: Server;
+
+  beforeAll(async () => {
+    server = await openServer(kind);
+  });
+  afterAll(() => server?.close());
+
+  test('get from the migration the very timers that they would have been made with', async () => {
+    const { client } = await tenant(server);
+    const pay = async (body: object, ...steps: readonly object[]) => {
+      const made = await client.post('developer_api_payments', { amount: 1_000, currency: 'EUR', ...body });
+      for (const step of steps) {
+        const moved = await client.post(`developer_api_payments/${made.body.id}/advance`, step);
+        expect(moved.status, moved.text).toBe(200);
+      }
+    };
+    await client.post('developer_api_clock/freeze');
+    // Before, at and after the hour at which providers pay out, and at the end of a day.
+    for (const to of [
+      '2027-01-01T05:59:59.999Z',
+      '2027-01-02T06:00:00Z',
+      '2027-01-03T06:00:00.001Z',
+      '2027-01-04T23:59:59.999Z',
+    ]) {
+      expect((await client.post('developer_api_clock/advance', { to })).body.complete).toBe(true);
+      await pay({}, { to: 'captured' });
+      await pay({ paymentMethod: { type: 'bank_debit' } }, { to: 'captured' });
+      await pay({}, { to: 'captured' }, { action: 'refund', amount: 100 });
+    }
+    await pay({}, { action: 'authorize' });
+    await pay({}, { action: 'authorize' }, { action: 'capture', amount: 100 });
+    await pay({}, { to: 'disputed' });
+    await pay({}, { to: 'settled' });
+    await pay({});
+    const timers = () =>
+      server.database.query({ name: '', text: 'select * from timers order by org_id, id' }, []);
+    const before = await timers();
+    expect(before.length).toBeGreaterThan(5);
+    const migration = (await readMigrations()).find(({ sql }) => sql.includes('insert into timers'));
+    const backfill = migration?.sql.slice(migration.sql.indexOf('insert into timers')) ?? '';
+    await server.database.script(`delete from timers; ${backfill}`);
+    expect(await timers()).toEqual(before);
   });
 });

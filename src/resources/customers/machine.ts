@@ -5,6 +5,7 @@ import {
   change,
   type Decision,
   type LoadedRows,
+  type Read,
 } from '../../kernel/command.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { formatId } from '../../kernel/ids.ts';
@@ -98,4 +99,16 @@ function findFor(action: string, id: string, rows: LoadedRows): { ok: true; row:
 function moved(action: string, before: CustomerRow, after: CustomerRow, context: CommandContext): Decision {
   const row = { ...after, version: before.version + 1, updatedAt: context.now };
   return accepted([change(customerMachine, action, before, row)], 'customer', row);
+}
+
+/** For records that may name a customer. Shared, so that it cannot be archived between this look and the commit. */
+export function readsCustomer({ customerId }: { readonly customerId: string | null }): readonly Read[] {
+  return customerId === null ? [] : [{ resource: 'customer', id: customerId, lock: 'share' }];
+}
+
+export function refuseCustomer(customerId: string | null, rows: LoadedRows): Refusal | undefined {
+  if (customerId === null) return undefined;
+  const customer = rows.get<CustomerRow>('customer', customerId);
+  if (!customer) return refuse('customer_not_found', { param: '/customerId' });
+  return customer.status === 'archived' ? refuse('customer_archived', { param: '/customerId' }) : undefined;
 }

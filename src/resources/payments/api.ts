@@ -5,7 +5,7 @@ import { declineCodes, findDecline } from '../../kernel/decline.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { ExpandedEntries } from '../../kernel/ledger-entry.ts';
 import { limits } from '../../kernel/limits.ts';
-import { instantToText } from '../../kernel/list.ts';
+import { instantToText, shownInstants } from '../../kernel/list.ts';
 import { allowedActions } from '../../kernel/machine.ts';
 import { listing, type Route, retrieving } from '../../kernel/route.ts';
 import { paymentScenarios, scenarioOf, testCards } from '../../kernel/scenario.ts';
@@ -32,7 +32,6 @@ import {
   type CreatePayment,
   captureMethods,
   createPayment,
-  type Instants,
   instantNames,
   type PaymentRow,
   paymentMachine,
@@ -165,16 +164,6 @@ function presentAttempts(row: PaymentRow) {
   return [...failed, { number, scenario: scenarioOf(row.scenario, number), failure: null, failedAt: null }];
 }
 
-/** Only of what happened: most of these moments never come. */
-function presentInstants(instants: Instants): Record<string, string> {
-  const shown: Record<string, string> = {};
-  for (const name of instantNames) {
-    const instant = instants[name];
-    if (instant !== undefined) shown[name] = instantToText(instant);
-  }
-  return shown;
-}
-
 export function presentPayment(row: PaymentRow): Presented {
   const createdAt = instantToText(row.createdAt);
   return {
@@ -209,7 +198,7 @@ export function presentPayment(row: PaymentRow): Presented {
     version: row.version,
     createdAt,
     updatedAt: row.updatedAt === row.createdAt ? createdAt : instantToText(row.updatedAt),
-    ...presentInstants(row.instants),
+    ...shownInstants(instantNames, row.instants),
   };
 }
 

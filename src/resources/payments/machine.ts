@@ -5,7 +5,6 @@ import {
   change,
   type Decision,
   type LoadedRows,
-  type Read,
 } from '../../kernel/command.ts';
 import { findCurrency } from '../../kernel/currency.ts';
 import { findDecline } from '../../kernel/decline.ts';
@@ -16,6 +15,7 @@ import { defineMachine } from '../../kernel/machine.ts';
 import { resolveScenario, scenarioOf } from '../../kernel/scenario.ts';
 import type { Reconciliation } from '../../kernel/settlement.ts';
 import type { Instant } from '../../kernel/table.ts';
+import { readsCustomer, refuseCustomer } from '../customers/machine.ts';
 
 export const paymentStates = [
   'pending',
@@ -202,9 +202,7 @@ export interface CreatePayment {
 export const createPayment: CommandKind<CreatePayment> = {
   name: 'payments.create',
   success: 'created',
-  // Shared, so that the customer cannot be archived between this look and the commit.
-  reads: ({ customerId }): readonly Read[] =>
-    customerId === null ? [] : [{ resource: 'customer', id: customerId, lock: 'share' }],
+  reads: readsCustomer,
   decide: decideCreate,
 };
 
@@ -216,11 +214,8 @@ function decideCreate(input: CreatePayment, context: CommandContext, rows: Loade
       param: '/currency',
     });
   }
-  if (input.customerId !== null) {
-    const customer = rows.get<{ status: string }>('customer', input.customerId);
-    if (!customer) return refuse('customer_not_found', { param: '/customerId' });
-    if (customer.status === 'archived') return refuse('customer_archived', { param: '/customerId' });
-  }
+  const unfit = refuseCustomer(input.customerId, rows);
+  if (unfit) return unfit;
   if (context.appId === null) throw new Error('a payment is made by an application');
   // From here it must succeed.
   const { cardNumber, scenario, ...fields } = input;

@@ -4,7 +4,7 @@ import type { Resource } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { ExpandedEntries } from '../../kernel/ledger-entry.ts';
 import { limits } from '../../kernel/limits.ts';
-import { instantToText } from '../../kernel/list.ts';
+import { instantToText, shownInstants } from '../../kernel/list.ts';
 import { allowedActions } from '../../kernel/machine.ts';
 import { failureWords, reasonCodePattern } from '../../kernel/return.ts';
 import { listing, type Route, retrieving } from '../../kernel/route.ts';
@@ -33,7 +33,6 @@ import {
   type QuoteTransfer,
   quoteTransfer,
   shownQuote,
-  type TransferInstants,
   type TransferRow,
   transferInstantNames,
   transferMachine,
@@ -151,16 +150,6 @@ const TransferSchema = resource('transfer', transferMachine.states, {
   ledgerEntries: ExpandedEntries,
 });
 
-/** Only of what happened. */
-function presentInstants(instants: TransferInstants): Record<string, string> {
-  const shown: Record<string, string> = {};
-  for (const name of transferInstantNames) {
-    const instant = instants[name];
-    if (instant !== undefined) shown[name] = instantToText(instant);
-  }
-  return shown;
-}
-
 /** The database keeps the fields of JSON in an order of its own. */
 function presentBeneficiary({ name, country, account }: Beneficiary): Beneficiary {
   return {
@@ -205,7 +194,7 @@ export function presentTransfer(row: TransferRow): Presented {
     version: row.version,
     createdAt: instantToText(row.createdAt),
     updatedAt: instantToText(row.updatedAt),
-    ...presentInstants(row.instants),
+    ...shownInstants(transferInstantNames, row.instants),
   };
 }
 

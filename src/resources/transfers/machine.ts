@@ -5,7 +5,6 @@ import {
   change,
   type Decision,
   type LoadedRows,
-  type Read,
 } from '../../kernel/command.ts';
 import { findCurrency } from '../../kernel/currency.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
@@ -19,6 +18,7 @@ import type { Terms } from '../../kernel/terms.ts';
 import { inverseRate, pairRate } from '../../ledger/fx.ts';
 import { type Quote, quote } from '../../ledger/quote.ts';
 import { totalOf } from '../../ledger/transfer.ts';
+import { readsCustomer, refuseCustomer } from '../customers/machine.ts';
 
 export const transferStates = [
   'quoted',
@@ -95,7 +95,7 @@ export const transferInstantNames = [
   'expiredAt',
   'failedAt',
 ] as const;
-export type TransferInstants = {
+type TransferInstants = {
   readonly [Name in (typeof transferInstantNames)[number]]?: Instant | undefined;
 };
 
@@ -141,9 +141,7 @@ export interface QuoteTransfer {
 export const quoteTransfer: CommandKind<QuoteTransfer> = {
   name: 'transfers.create',
   success: 'created',
-  // Shared, so that the customer cannot be archived between this look and the commit.
-  reads: ({ customerId }): readonly Read[] =>
-    customerId === null ? [] : [{ resource: 'customer', id: customerId, lock: 'share' }],
+  reads: readsCustomer,
   decide: decideQuote,
 };
 
@@ -158,11 +156,8 @@ function decideQuote(input: QuoteTransfer, context: CommandContext, rows: Loaded
   const { amount, ...fields } = input;
   const quoted = quoteOf({ ...pair, fixedSide: input.fixedSide, amount }, context);
   if (!quoted.ok) return quoted;
-  if (input.customerId !== null) {
-    const customer = rows.get<{ status: string }>('customer', input.customerId);
-    if (!customer) return refuse('customer_not_found', { param: '/customerId' });
-    if (customer.status === 'archived') return refuse('customer_archived', { param: '/customerId' });
-  }
+  const unfit = refuseCustomer(input.customerId, rows);
+  if (unfit) return unfit;
   if (context.appId === null) throw new Error('a transfer is made by an application');
   // From here it must succeed.
   const row: TransferRow = {
