@@ -22,7 +22,7 @@ export interface CheckResult {
 }
 
 export interface Verification {
-  readonly looked: { readonly entries: number; readonly balances: number; readonly payments: number };
+  readonly looked: Readonly<Record<'entries' | 'balances' | 'payments' | 'transfers', number>>;
   readonly checks: readonly CheckResult[];
   readonly isSound: boolean;
 }
@@ -221,7 +221,8 @@ export async function verify(database: Database): Promise<Verification> {
     const [looked] = await read<Verification['looked']>(`select
       (select count(*) from ledger_entries)::integer as entries,
       (select count(*) from ledger_balances)::integer as balances,
-      (select count(*) from payments)::integer as payments`);
+      (select count(*) from payments)::integer as payments,
+      (select count(*) from transfers)::integer as transfers`);
     const results: CheckResult[] = [];
     for (const { name, words, sql } of checks) {
       const differences = await read<Difference>(`select * from (${sql}) d limit ${differencesMax}`);
@@ -229,7 +230,7 @@ export async function verify(database: Database): Promise<Verification> {
     }
     results.push({ ...timersCheck, differences: await differingTimers(read) });
     return {
-      looked: looked ?? { entries: 0, balances: 0, payments: 0 },
+      looked: looked ?? { entries: 0, balances: 0, payments: 0, transfers: 0 },
       checks: results,
       isSound: results.every(({ differences }) => differences.length === 0),
     };
@@ -248,9 +249,9 @@ export function verificationText({ looked, checks: results, isSound }: Verificat
       ? [`             ... the first ${differencesMax} are shown`]
       : []),
   ]);
-  const { entries, balances, payments } = looked;
+  const { entries, balances, payments, transfers } = looked;
   return [
-    `${entries} ledger entries, ${balances} balances and ${payments} payments looked at.`,
+    `${entries} ledger entries, ${balances} balances, ${payments} payments and ${transfers} transfers looked at.`,
     ...lines,
     isSound ? 'The books are sound.' : 'The books are NOT sound.',
   ].join('\n');
