@@ -1,5 +1,8 @@
 import { defineTable, type Instant, type Statement } from '../kernel/table.ts';
 
+/** The status of an answer that is still to come: its request takes several transactions. */
+export const pendingStatus = 0;
+
 /** An answer that is kept for its idempotency key. */
 export interface IdempotencyRow {
   readonly orgId: string;

@@ -53,7 +53,8 @@ export class BatchClocks {
     const isLoaded = this.#rows.has('clock', orgId, clockId);
     const known = isLoaded ? asKnown(this.#rows.row('clock', orgId, clockId)) : this.#known.get(clockId);
     if (!known) throw new Error(`${clockId} was neither known nor loaded`);
-    const isLocked = this.#rows.lockOf('clock', orgId, clockId) !== 'none';
+    // What is not there cannot be locked.
+    const isLocked = known.clock !== undefined && this.#rows.lockOf('clock', orgId, clockId) !== 'none';
     if (!isLocked && !this.#decidedBy.has(clockId))
       this.#decidedBy.set(clockId, { orgId, clockId, version: known.version });
     return known;

@@ -23,7 +23,7 @@ import {
   settlementLinesTable,
   timersTable,
 } from '../kernel/trail.ts';
-import { findAnswers, type IdempotencyRow, idempotencyTable } from './answers.ts';
+import { findAnswers, type IdempotencyRow, idempotencyTable, pendingStatus } from './answers.ts';
 import { BatchClocks } from './batch-clocks.ts';
 import {
   auditRow,
@@ -99,6 +99,8 @@ class Batch {
   readonly #providerEvents: ProviderEventRow[] = [];
   readonly #settlementLines: SettlementLineRow[] = [];
   readonly #kept: IdempotencyRow[] = [];
+  /** Answers for keys whose requests were in progress. */
+  readonly #concluded: IdempotencyRow[] = [];
   readonly #clocks: BatchClocks;
   readonly #bugs: { readonly error: unknown; readonly requestId: string }[] = [];
 
@@ -125,8 +127,10 @@ class Batch {
     const claims = this.#submissions.filter(({ idempotency }) => idempotency !== null);
     if (!this.#rows.isEmpty || priors === 'look-up') {
       await this.#rows.find(connection);
+      // Sent behind the locks: an answer that was kept by whoever had them is seen.
+      const load = this.#rows.load(connection);
       const look = priors === 'look-up' ? this.#loadPriors(connection, claims) : undefined;
-      await Promise.all([look, this.#rows.load(connection)]);
+      await Promise.all([load, look]);
       await this.#clocks.loadForeign(connection, this.#submissions);
     }
     const answers = this.#decideAll();
@@ -173,11 +177,17 @@ class Batch {
   #decide(submission: Submission): Answer {
     const scope = claimScope(submission);
     const prior = scope === null ? undefined : this.#priors.get(scope);
-    if (prior && submission.idempotency) {
+    const isPending = prior?.status === pendingStatus;
+    if (prior && submission.idempotency && !(isPending && submission.kind.concludes)) {
       const isSame = Buffer.compare(prior.fingerprint, submission.idempotency.fingerprint) === 0;
-      return isSame
-        ? replay(prior)
-        : this.#refused(submission, refuse('idempotency_key_reused', { param: 'Idempotency-Key' }));
+      if (isSame && !isPending) return replay(prior);
+      const param = 'Idempotency-Key';
+      return this.#refused(
+        submission,
+        isSame
+          ? refuse('idempotency_in_progress', { param, retryAfterSeconds: 1 })
+          : refuse('idempotency_key_reused', { param }),
+      );
     }
     try {
       const decision = submission.kind.decide(
@@ -220,7 +230,9 @@ class Batch {
     for (const { resource, row } of timed ?? []) this.#rows.retime(resource, row);
     this.#audit.push(auditRow(submission, answer));
     const made: Answer = { status: successStatus[kind.success], body, isReplay: false, code: null };
-    return isInterim ? made : this.#keep(submission, made);
+    if (isInterim) this.#keep(submission, { ...made, status: pendingStatus, body: '' });
+    else this.#keep(submission, made);
+    return made;
   }
 
   #record({ context }: Submission, change: Change, json: string): void {
@@ -257,7 +269,8 @@ class Batch {
     if (idempotency === null || scope === null || context.appId === null) return answer;
     const { status, body } = answer;
     const { key, fingerprint } = idempotency;
-    this.#kept.push({
+    const isConcluded = this.#priors.get(scope)?.status === pendingStatus;
+    (isConcluded ? this.#concluded : this.#kept).push({
       orgId: context.orgId,
       appId: context.appId,
       key,
@@ -288,6 +301,7 @@ class Batch {
       { table: settlementLinesTable, mode: 'insert', rows: this.#settlementLines },
       { table: timersTable, mode: 'put', rows: timers.put },
       { table: timersTable, mode: 'delete', rows: timers.removed },
+      { table: idempotencyTable, mode: 'put', rows: this.#concluded },
       { table: auditTable, mode: 'insert', rows: this.#audit },
       { table: idempotencyTable, mode: 'insert', rows: this.#kept },
     );

@@ -107,7 +107,7 @@ export interface Accepted {
   readonly answer: { readonly resource: IdKind; readonly row: AnyRow };
   /** Fields that the answer has beside those of the row. */
   readonly fields?: Readonly<Record<string, unknown>>;
-  /** The work goes on in further commands; the last one keeps its answer for the idempotency key. */
+  /** The work goes on in further commands: until one that `concludes` has answered, the key is that of a request in progress. */
   readonly isInterim?: true;
   /** Records that did not change, but whose timers shall be written anew. */
   readonly timed?: readonly { readonly resource: IdKind; readonly row: StatefulRow }[];
@@ -120,6 +120,8 @@ export interface CommandKind<Input> {
   /** Also the action in the audit trail, e.g. `payments.create`. */
   readonly name: string;
   readonly success: Success;
+  /** The last of several commands that carry out one request: its answer is the one that is kept for the key. */
+  readonly concludes?: true;
   readonly reads: (input: Input, request: Request) => readonly Read[];
   /**
    * What else must be read, known only from the rows of `reads`: a refund names its payment. Only what never changes may

@@ -96,19 +96,22 @@ export class ClockRunner {
     return this.#carryOut({ context: submission.context, idempotency, to, turn, happened: [] });
   }
 
-  /** Takes up an advance whose process died. Forced, it does not wait for the end of the lease. */
-  async resume(clock: ClockRow, isForced: boolean): Promise<void> {
+  /** Takes up an advance whose process died: nobody has held it since the instant given. */
+  async resume(clock: ClockRow, leasedUntil: Instant): Promise<void> {
     if (clock.advance === null) return;
     const { advance } = clock;
     const context = contextOf(clock, advance);
-    const taken = await this.#settings.engine.submit(this.#submission(context, resumeAdvance, { isForced }));
+    const taken = await this.#settings.engine.submit(
+      this.#submission(context, resumeAdvance, { leasedUntil }),
+    );
     const { turn } = JSON.parse(taken.body) as { turn?: number };
     if (taken.code !== null || turn === undefined) return;
     const moves = await findMovesOfRequest(
       this.#settings.reader,
       clock.orgId,
       advance.requestId,
-      limits.clockAdvanceStepsMax,
+      // A step may be several moves.
+      limits.clockAdvanceStepsMax * 2,
     );
     const fingerprint = Buffer.from(advance.fingerprint, 'base64');
     await this.#carryOut({
@@ -161,7 +164,12 @@ export class ClockRunner {
     const due = isComplete ? null : await countDue(reader, applicationOf(context), to, leftCountMax);
     const left = due === null || due.nextAt === null ? null : { timers: due.timers, nextAt: due.nextAt };
     return engine.submit({
-      ...this.#submission(context, finishAdvance, { turn, happened, left }),
+      ...this.#submission(context, finishAdvance, {
+        turn,
+        happened,
+        left,
+        isThere: isDone || left === null,
+      }),
       idempotency,
     });
   }

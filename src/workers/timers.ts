@@ -1,5 +1,6 @@
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
+import { leaseMs } from '../resources/clocks/machine.ts';
 import { type ApplicationKey, findDueApplications, findLostAdvances } from '../resources/clocks/store.ts';
 import type { ClockRunner } from './clock-runner.ts';
 
@@ -7,7 +8,7 @@ export interface TimersSettings {
   readonly runner: ClockRunner;
   readonly reader: Reader;
   readonly wallClock: () => Instant;
-  /** The only process on its database: whatever advance it finds at its start has lost its process. */
+  /** The only process on its database: whatever advance was under way at its start has lost its process. */
   readonly isAlone: boolean;
   readonly onError: (error: unknown, what: string) => void;
 }
@@ -16,7 +17,6 @@ const roundMs = 1_000;
 // Some 20 ms of the database a second, however many applications wait for something; those behind have their turn later.
 const applicationsMax = 2_000;
 const advancesMax = 10;
-const farFuture = 8_000_000_000_000;
 
 /**
  * Looks every second for what has fallen due by the clocks of applications, and for advances that lost their process. Any
@@ -24,17 +24,17 @@ const farFuture = 8_000_000_000_000;
  */
 export function startTimers(settings: TimersSettings): { stop(): Promise<void> } {
   const { runner, reader, wallClock, onError } = settings;
-  let isFirst = true;
+  // Alone, this process knows that every lease from before its start is that of a dead one.
+  const aloneUntil = settings.isAlone ? wallClock() + leaseMs - 1 : 0;
   let after: ApplicationKey | undefined;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
 
   async function round(): Promise<void> {
-    const isForced = isFirst && settings.isAlone;
-    const lost = await findLostAdvances(reader, isForced ? farFuture : wallClock(), advancesMax);
-    isFirst = isForced && lost.length === advancesMax;
-    for (const clock of lost) if (!isStopped) await runner.resume(clock, isForced);
+    const leasedUntil = Math.max(wallClock(), aloneUntil);
+    for (const clock of await findLostAdvances(reader, leasedUntil, advancesMax))
+      if (!isStopped) await runner.resume(clock, leasedUntil);
     const { due, next } = await findDueApplications(reader, wallClock(), after, applicationsMax);
     for (const application of due) if (!isStopped) await runner.runDue(application);
     after = next;

@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { openPostgres } from '../../src/db/postgres.ts';
 import { createReader } from '../../src/db/reader.ts';
+import { claim } from '../../src/http/idempotency.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { type Scope, scopes } from '../../src/kernel/scopes.ts';
+import { finishAdvance } from '../../src/resources/clocks/machine.ts';
 import type { Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { observed } from '../engine/submitting.ts';
-import { type Answer, ApiClient } from '../support/api-client.ts';
+import { type Answer, ApiClient, seenCodes } from '../support/api-client.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { databaseKinds, openApp, openServer } from '../support/server.ts';
 import {
@@ -24,8 +27,10 @@ import {
   type Shop,
   secondMs,
   start,
+  submissionOf,
   text,
 } from './clockwork.ts';
+import { provokedBy } from './codes.ts';
 import { done, expectReplay, lifecycle } from './lifecycle.ts';
 import { payments } from './trails.ts';
 
@@ -34,12 +39,13 @@ const secondsMax = limits.clockAheadDaysMax * 86_400;
 describe.each(databaseKinds)('the clock on %s', (kind) => {
   let server: Server;
   let app: FastifyInstance;
+  let databaseUrl: string | undefined;
   let second: Database;
   let wall = start;
   let shop: Shop;
 
   beforeAll(async () => {
-    const databaseUrl = kind === 'postgres' ? await createDatabase(inject('postgresUrl')) : undefined;
+    databaseUrl = kind === 'postgres' ? await createDatabase(inject('postgresUrl')) : undefined;
     // Without the worker that looks for what is due: it goes by real time, and these tests by their own.
     server = await openServer(kind, { databaseUrl, role: 'api' });
     app = openApp(server, { wallClock: () => wall });
@@ -214,8 +220,8 @@ describe.each(databaseKinds)('the clock on %s', (kind) => {
   describe('400', () => {
     test.each<[what: string, body: unknown, param: string]>([
       ['nothing', undefined, ''],
-      ['neither', {}, ''],
-      ['both', { seconds: 1, to: text(start + dayMs) }, ''],
+      ['neither', {}, '/seconds'],
+      ['both', { seconds: 1, to: text(start + dayMs) }, '/seconds'],
       ['zero seconds', { seconds: 0 }, '/seconds'],
       ['negative seconds', { seconds: -1 }, '/seconds'],
       ['a fraction of a second', { seconds: 1.5 }, '/seconds'],
@@ -463,6 +469,28 @@ describe.each(databaseKinds)('the clock on %s', (kind) => {
     });
   });
 
+  describe('stays with real time', () => {
+    test('the end of a key', async () => {
+      const expiresAt = text(start + hourMs);
+      const brief = clockwork((await shop.addKey({ expiresAt })).clientOn(app));
+      expect((await brief.advance({ seconds: 365 * 86_400 })).offsetSeconds).toBe(365 * 86_400);
+      expect((await brief.read()).offsetSeconds).toBe(365 * 86_400);
+      wall = start + hourMs;
+      expect((await brief.ask('reset')).code).toBe('api_key_expired');
+    });
+
+    test('how long an answer is kept', async () => {
+      await shop.time.advance({ seconds: 365 * 86_400 });
+      await shop.life.create();
+      const kept = await rowsOf(
+        server,
+        'select distinct created_at as "createdAt" from idempotency where org_id = $1',
+        [shop.orgId],
+      );
+      expect(kept).toEqual([{ createdAt: start }]);
+    });
+  });
+
   describe('the audit trail', () => {
     const auditOf = ({ headers }: Answer) =>
       rowsOf(
@@ -481,7 +509,7 @@ describe.each(databaseKinds)('the clock on %s', (kind) => {
       await shop.life.paid(['authorize']);
       const answer = await shop.time.ask('advance', { seconds: 604_800 });
       expect(await auditOf(answer)).toEqual(
-        ['clocks.advance', 'timers.fire', 'clocks.advance'].map((action) => ({ ...accepted, action })),
+        ['clocks.advance', 'timers.fire', 'clocks.finish'].map((action) => ({ ...accepted, action })),
       );
     });
 
@@ -527,7 +555,7 @@ describe.each(databaseKinds)('the clock on %s', (kind) => {
       const early = await shop.time.ask('advance', { seconds: 60 }, { idempotencyKey });
       expect(early.code).toBe('clock_advancing');
       const runner = new ClockRunner({ ...server, wallClock: () => wall, onError: () => undefined });
-      await runner.resume(await abandoned.clock(), true);
+      await runner.resume(await abandoned.clock(), Number.MAX_SAFE_INTEGER);
       const late = await shop.time.ask('advance', { seconds: 60 }, { idempotencyKey });
       expect(late.body.now).toBe(text(start + hourMs + 60_000));
     });
@@ -537,7 +565,7 @@ describe.each(databaseKinds)('the clock on %s', (kind) => {
       const { idempotencyKey } = abandoned;
       await shop.client.post(payments, { amount: 100, currency: 'EUR' }, { idempotencyKey });
       const runner = new ClockRunner({ ...server, wallClock: () => wall, onError: () => undefined });
-      await runner.resume(await abandoned.clock(), true);
+      await runner.resume(await abandoned.clock(), Number.MAX_SAFE_INTEGER);
       expect((await shop.time.ask('freeze')).code).toBeNull();
     });
   });
@@ -633,6 +661,48 @@ describe.each(databaseKinds)('the clock on %s', (kind) => {
       expect(node.bugs).toEqual([]);
     });
 
+    test.runIf(kind === 'postgres')(
+      'a retry that meets the end of its advance moves nothing a second time, and leaves the clock free',
+      async () => {
+        const node = openNode();
+        const abandoned = await abandonAdvance(server, shop, 3_600, wall);
+        const { idempotencyKey, body, requestId } = abandoned;
+        const retry = () => node.time.ask('advance', body, { idempotencyKey });
+        expect((await retry()).code).toBe('idempotency_in_progress');
+        const holder = new pg.Client({ connectionString: databaseUrl });
+        await holder.connect();
+        await holder.query('begin');
+        await holder.query('select 1 from clocks where org_id = $1 for update', [shop.orgId]);
+        // First the process that ends the advance waits for the clock, and behind it the retry.
+        const idempotency = claim(idempotencyKey, 'POST', `/_api/${clock}/advance`, body);
+        const end = { turn: 1, happened: [], left: null, isThere: true };
+        const ending = server.engine.submit(
+          submissionOf(shop, finishAdvance, end, { wallNow: wall, requestId, idempotency }),
+        );
+        await waitersOf(holder, 1);
+        const retried = retry();
+        await waitersOf(holder, 2);
+        await holder.query('commit');
+        await holder.end();
+        expect((await ending).status).toBe(200);
+        const answer = await retried;
+        if (answer.status === 200) expect(answer.headers['idempotent-replayed']).toBe('true');
+        else expect(answer.code).toBe('idempotency_in_progress');
+        expect(await abandoned.clock()).toMatchObject({ advance: null, standsAt: null });
+        expect((await shop.time.read()).offsetSeconds).toBe(3_600);
+      },
+    );
+
+    /** Until as many wait for a lock. */
+    async function waitersOf(holder: pg.Client, count: number): Promise<void> {
+      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      for (let polls = 0; polls < 2_000; polls += 1) {
+        await holder.query('select pg_stat_clear_snapshot()');
+        if (((await holder.query(waiting)).rowCount ?? 0) >= count) return;
+      }
+      throw new Error('nobody waits');
+    }
+
     test('one advance sent to both at once is one advance', async () => {
       const node = openNode();
       for (let i = 1; i <= 5; i += 1) {
@@ -645,4 +715,8 @@ describe.each(databaseKinds)('the clock on %s', (kind) => {
       }
     });
   });
+});
+
+test('this file provokes the codes that it is said to provoke', () => {
+  expect([...seenCodes].sort()).toEqual(provokedBy.clock);
 });

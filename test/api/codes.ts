@@ -91,6 +91,18 @@ export const provokedBy = {
     'scope_missing',
     'unsupported_currency',
   ],
+  clock: [
+    'api_key_expired',
+    'api_key_missing',
+    'clock_advancing',
+    'clock_moves_back',
+    'clock_too_far',
+    'idempotency_in_progress',
+    'idempotency_key_missing',
+    'idempotency_key_reused',
+    'invalid_request',
+    'scope_missing',
+  ],
   status: [
     'api_key_expired',
     'api_key_invalid',

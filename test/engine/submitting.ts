@@ -10,7 +10,7 @@ import { defaultTerms } from '../../src/kernel/terms.ts';
 import { advancePayment } from '../../src/resources/payment-advance/machine.ts';
 import { noParams } from '../../src/resources/payment-scenario/machine.ts';
 import { type CreatePayment, createPayment } from '../../src/resources/payments/machine.ts';
-import { type RefundPayment, refundPayment } from '../../src/resources/refunds/machine.ts';
+import { type RefundPayment, refundPayment } from '../../src/resources/refund-advance/machine.ts';
 import { openEngine } from '../support/server.ts';
 import type { KeyHolder } from '../support/tenant.ts';
 

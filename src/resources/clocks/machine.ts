@@ -163,8 +163,8 @@ export interface BeginAdvance {
 }
 
 /**
- * The first command of an advance: from here on the clock stands and belongs to this request. The same request again,
- * while its process lives, is one that is in progress.
+ * The first command of an advance: from here on the clock stands and belongs to this request. The same request again is
+ * told by the engine that it is in progress.
  */
 export const beginAdvance: CommandKind<BeginAdvance> = {
   name: 'clocks.advance',
@@ -173,11 +173,6 @@ export const beginAdvance: CommandKind<BeginAdvance> = {
   decide: ({ by, key, fingerprint }, context, rows) => {
     const { wallNow } = context;
     const clock = readClock(rows, context);
-    if (clock.advance?.key === key) {
-      return clock.advance.fingerprint === fingerprint
-        ? refuse('idempotency_in_progress', { param: 'Idempotency-Key', retryAfterSeconds })
-        : refuse('idempotency_key_reused', { param: 'Idempotency-Key' });
-    }
     const busy = refuseBusy(clock);
     if (busy) return busy;
     const now = clockNow(clock, wallNow);
@@ -200,17 +195,17 @@ export const beginAdvance: CommandKind<BeginAdvance> = {
   },
 };
 
-/** Takes up an advance whose process is believed dead. */
-export const resumeAdvance: CommandKind<{ readonly isForced: boolean }> = {
+/** Takes up an advance whose process is believed dead: its lease ended at the instant given, or before. */
+export const resumeAdvance: CommandKind<{ readonly leasedUntil: Instant }> = {
   name: 'clocks.resume',
   success: 'ok',
   reads: readsClock,
-  decide: ({ isForced }, context, rows) => {
+  decide: ({ leasedUntil }, context, rows) => {
     const { wallNow } = context;
     const clock = readClock(rows, context);
     const { advance, leaseUntil } = clock;
-    const isLost = advance !== null && (isForced || (leaseUntil ?? 0) <= wallNow);
-    if (!isLost) return accepted([], 'clock', clock);
+    if (advance === null || leaseUntil === null || leaseUntil > leasedUntil)
+      return accepted([], 'clock', clock);
     const taken = { ...advance, turn: advance.turn + 1 };
     const made = moveClock(clock, 'advance', { advance: taken, leaseUntil: wallNow + leaseMs }, wallNow);
     return { ...answered(made), fields: { turn: taken.turn } };
@@ -232,20 +227,23 @@ export interface FinishAdvance {
   readonly happened: readonly Happening[];
   /** What was still due when a bound was reached; null when nothing was. */
   readonly left: { readonly timers: number; readonly nextAt: Instant } | null;
+  /** Whether all that could be brought about was: a fault in one record does not hold the clock back. */
+  readonly isThere: boolean;
 }
 
 /** The last command of an advance. A clock that reached a bound stays where it has come to. */
 export const finishAdvance: CommandKind<FinishAdvance> = {
   name: 'clocks.finish',
   success: 'ok',
+  concludes: true,
   reads: readsClock,
-  decide: ({ turn, happened, left }, context, rows) => {
+  decide: ({ turn, happened, left, isThere }, context, rows) => {
     const { wallNow } = context;
     const clock = readClock(rows, context);
     const { advance } = clock;
     if (advance === null || advance.turn !== turn || advance.requestId !== context.requestId)
       return refuse('idempotency_in_progress', { param: 'Idempotency-Key', retryAfterSeconds });
-    const reached = left === null ? advance.to : (clock.standsAt ?? advance.to);
+    const reached = isThere ? advance.to : (clock.standsAt ?? advance.to);
     const isFrozen = clock.status === 'frozen';
     const made = moveClock(
       clock,

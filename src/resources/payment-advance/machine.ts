@@ -57,7 +57,9 @@ export const advancePayment: CommandKind<AdvancePayment> = {
           : apply(at, played(at.row, step), endingOf(at.row), context),
       brought: (at) => loseDispute(at, context),
     });
-    return end.ok ? accepted(end.changes, 'payment', end.row) : withDispute(end, start.row);
+    if (end.ok) return accepted(end.changes, 'payment', end.row);
+    // What was caught up with is not kept when the request is refused: a dispute from there has no id yet.
+    return start.row.disputeId === row.disputeId ? withDispute(end, start.row) : end;
   },
 };
 
@@ -65,7 +67,7 @@ export const advancePayment: CommandKind<AdvancePayment> = {
 const overdueMax = 32;
 
 /** What is overdue happens first, each step at its own instant, whether its timer has come round yet or not. */
-function caughtUp(start: PaymentPosition, context: CommandContext): PaymentPosition {
+export function caughtUp(start: PaymentPosition, context: CommandContext): PaymentPosition {
   let at = start;
   for (let steps = 0; steps < overdueMax; steps += 1) {
     const due = paymentDue(at.row);

@@ -21,14 +21,8 @@ import {
   Time,
   text,
 } from '../../kernel/schema.ts';
-import {
-  advanceRefund,
-  type RefundPayment,
-  type RefundRow,
-  refundMachine,
-  refundPayment,
-  refundStates,
-} from './machine.ts';
+import { advanceRefund, type RefundPayment, refundPayment } from '../refund-advance/machine.ts';
+import { type RefundRow, refundMachine, refundStates } from './machine.ts';
 import { refundsTable } from './store.ts';
 
 const RefundBody = strict({

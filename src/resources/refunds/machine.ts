@@ -1,18 +1,12 @@
-import { type Advance, advance, type Position, type Step } from '../../kernel/advance.ts';
-import {
-  accepted,
-  type Change,
-  type CommandContext,
-  type CommandKind,
-  change,
-} from '../../kernel/command.ts';
-import { type Refusal, refuse } from '../../kernel/errors.ts';
+import type { Position, Step } from '../../kernel/advance.ts';
+import { type Change, type CommandContext, change } from '../../kernel/command.ts';
+import type { Refusal } from '../../kernel/errors.ts';
 import { formatId } from '../../kernel/ids.ts';
-import { defineMachine, refuseMove } from '../../kernel/machine.ts';
+import { defineMachine } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
 import { refundMade, refundReturned, refundSucceeded } from '../../ledger/payment.ts';
-import { amountToReturn, bookOf, movePayment, restingStatus, withDispute } from '../payment-moves/machine.ts';
-import { currentScenario, type PaymentRow, paymentMachine } from '../payments/machine.ts';
+import { amountToReturn, bookOf, movePayment, restingStatus } from '../payment-moves/machine.ts';
+import { currentScenario, type PaymentRow } from '../payments/machine.ts';
 
 export const refundStates = ['pending', 'succeeded', 'failed', 'canceled'] as const;
 
@@ -155,55 +149,12 @@ function effectOf(payment: PaymentRow, amount: bigint, ending: Ending, now: Inst
   };
 }
 
-export interface RefundPayment extends RefundFields {
-  readonly paymentId: string;
-}
-
-export const refundPayment: CommandKind<RefundPayment> = {
-  name: 'payments.refund',
-  success: 'created',
-  reads: ({ paymentId }) => [{ resource: 'payment', id: paymentId, lock: 'update' }],
-  decide: ({ paymentId, ...fields }, context, rows) => {
-    const payment = rows.get<PaymentRow>('payment', paymentId);
-    if (!payment) return refuse('resource_not_found');
-    const refusal = refuseMove(paymentMachine, 'refund', payment);
-    if (refusal) return withDispute(refusal, payment);
-    const made = makeRefund(payment, fields, endingOf(payment), context);
-    return made.ok ? accepted(made.changes, 'refund', made.row) : made;
-  },
-};
-
-export interface AdvanceRefund {
-  readonly id: string;
-  readonly request: Advance<null>;
-}
-
-export const advanceRefund: CommandKind<AdvanceRefund> = {
-  name: 'refunds.advance',
-  success: 'ok',
-  reads: ({ id }) => [{ resource: 'refund', id, lock: 'update' }],
-  thenReads: ({ id }, rows) => {
-    const refund = rows.get<RefundRow>('refund', id);
-    return refund ? [{ resource: 'payment', id: refund.paymentId, lock: 'update' }] : [];
-  },
-  decide: ({ id, request }, context, rows) => {
-    const row = rows.get<RefundRow>('refund', id);
-    if (!row) return refuse('resource_not_found');
-    const payment = rows.get<PaymentRow>('payment', row.paymentId);
-    if (!payment) throw new Error(`${id} is a refund of a payment that is not there`);
-    const start: RefundPosition = { ok: true, row, payment, changes: [] };
-    const end = advance<RefundRow, null, RefundPosition>(request, start, {
-      machine: refundMachine,
-      defaults: null,
-      next: (at) =>
-        at.row.status === 'pending' ? { action: endingOf(at.payment) ?? 'succeed', params: null } : undefined,
-      apply: (at, step) => applyEnding(at, step, context),
-    });
-    return end.ok ? accepted(end.changes, 'refund', end.row) : end;
-  },
-};
-
-function applyEnding(at: RefundPosition, { action }: Step<null>, context: CommandContext): RefundPosition {
+/** The end of a pending refund, with what it brings to the payment. The state has been checked. */
+export function applyEnding(
+  at: RefundPosition,
+  { action }: Step<null>,
+  context: CommandContext,
+): RefundPosition {
   const ending = action as Ending;
   const ended = endRefund(at.row, ending, context);
   const { amount, id: causeId } = at.row;

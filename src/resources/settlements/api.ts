@@ -102,13 +102,18 @@ async function today({ reader, principal, now }: ReadRequest): Promise<string> {
   return dayOf(clockNow(await findClock(reader, principal, now), now));
 }
 
+function decodeDay(cursor: string): string | undefined {
+  const day = Buffer.from(cursor, 'base64url').toString('latin1');
+  return dayPattern.test(day) && encodeCursor(day) === cursor ? day : undefined;
+}
+
 async function listDays(
   request: ReadRequest,
 ): Promise<Refusal | { data: Presented[]; hasMore: boolean; nextCursor: string | null }> {
   const { reader, principal, query } = request;
   const { limit = limits.listLimitDefault, cursor } = query as Static<typeof Query>;
-  const before = cursor === undefined ? lastDay : Buffer.from(cursor, 'base64url').toString('latin1');
-  if (cursor !== undefined && !dayPattern.test(before)) return refuse('invalid_cursor', { param: 'cursor' });
+  const before = cursor === undefined ? lastDay : decodeDay(cursor);
+  if (before === undefined) return refuse('invalid_cursor', { param: 'cursor' });
   const found = await findDays(reader, principal.orgId, before, limit + 1);
   const days = found.slice(0, limit);
   const [newest, oldest] = [days[0], days.at(-1)];

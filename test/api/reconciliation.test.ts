@@ -1,0 +1,416 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { providers } from '../../src/provider/index.ts';
+import type { Server } from '../../src/server.ts';
+import { type Answer, ApiClient, type Body } from '../support/api-client.ts';
+import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { openShop, rowsOf, type Shop, start, text } from './clockwork.ts';
+import { done, walked } from './lifecycle.ts';
+
+const reconciliation = 'developer_api_reconciliation';
+const nextDay = '2031-03-05';
+const nobody = { matched: 0, amount_mismatch: 0, missing_at_provider: 0, missing_in_ledger: 0, duplicate: 0 };
+// 2.9 % and 30 of ten thousand.
+const right = { gross: 10_000, fee: 320, net: 9_680 };
+
+interface Compared extends Body {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly totals: readonly Readonly<Record<string, unknown>>[];
+}
+
+describe.each(databaseKinds)('reconciliation on %s', (kind) => {
+  let server: Server;
+  let app: FastifyInstance;
+  let wall = start;
+
+  beforeAll(async () => {
+    // Without the worker that looks for what is due: it goes by real time, and these tests by their own.
+    server = await openServer(kind, { role: 'api' });
+    app = openApp(server, { wallClock: () => wall });
+  });
+  afterAll(() => server?.close());
+
+  const compared = async (shop: Shop, query = '') =>
+    done(await shop.client.get(reconciliation, query)) as Compared;
+
+  describe('of one payment', () => {
+    interface Kind {
+      readonly scenario: string;
+      /** What the payment itself shows. */
+      readonly own: string;
+      readonly lines: readonly {
+        result: string;
+        isOfRecord: boolean;
+        ledger: object | null;
+        reported: object | null;
+        difference: number;
+      }[];
+      /** What the report sums to. */
+      readonly reported: { gross: number; fee: number; net: number };
+      readonly difference: number;
+    }
+    const nothing = { gross: 0, fee: 0, net: 0 };
+    const twice = { gross: 20_000, fee: 640, net: 19_360 };
+    const short = { gross: 9_900, fee: 320, net: 9_580 };
+    const matched = { result: 'matched', isOfRecord: true, ledger: right, reported: right, difference: 0 };
+    const kinds: readonly Kind[] = [
+      { scenario: 'approve', own: 'matched', lines: [matched], reported: right, difference: 0 },
+      {
+        scenario: 'settle_short',
+        own: 'amount_mismatch',
+        lines: [
+          {
+            result: 'amount_mismatch',
+            isOfRecord: true,
+            ledger: right,
+            reported: short,
+            difference: -100,
+          },
+        ],
+        reported: short,
+        difference: -100,
+      },
+      {
+        scenario: 'settle_missing',
+        own: 'missing_at_provider',
+        lines: [
+          {
+            result: 'missing_at_provider',
+            isOfRecord: true,
+            ledger: right,
+            reported: null,
+            difference: -9_680,
+          },
+        ],
+        reported: nothing,
+        difference: -9_680,
+      },
+      {
+        scenario: 'settle_duplicate',
+        own: 'duplicate',
+        lines: [
+          { result: 'duplicate', isOfRecord: true, ledger: null, reported: right, difference: 9_680 },
+          matched,
+        ],
+        reported: twice,
+        difference: 9_680,
+      },
+      {
+        scenario: 'settle_unknown',
+        own: 'matched',
+        lines: [
+          {
+            result: 'missing_in_ledger',
+            isOfRecord: false,
+            ledger: null,
+            reported: right,
+            difference: 9_680,
+          },
+          matched,
+        ],
+        reported: twice,
+        difference: 9_680,
+      },
+    ];
+
+    test.each(kinds)(
+      '$scenario is found to be $own',
+      async ({ scenario, own, lines, reported, difference }) => {
+        const shop = await openShop(server, app);
+        const captured = await shop.life.paid(['capture'], { scenario });
+        expect(captured.reconciliation).toBeNull();
+        await shop.time.advance({ seconds: 86_400 });
+        expect(await shop.life.read(captured.id)).toMatchObject({ status: 'settled', reconciliation: own });
+        // Our books follow the record, whatever the report says.
+        expect(await shop.life.balances(captured.id)).toEqual({
+          bank: 10_000,
+          merchant_available: -9_680,
+          fees: -320,
+        });
+        const found = await compared(shop);
+        const name = providers.get('meridian')?.transactionId(captured.id);
+        expect(found).toEqual({
+          object: 'reconciliation',
+          sandbox: true,
+          requestId: expect.any(String),
+          status: 'ok',
+          data: lines.map(({ result, isOfRecord, ledger, reported: side, difference: apart }) => ({
+            object: 'reconciliation_line',
+            sandbox: true,
+            status: result,
+            id: expect.stringMatching(/^stl_[0-9a-z]{26}$/),
+            date: nextDay,
+            result,
+            provider: 'meridian',
+            providerTransactionId: isOfRecord ? name : expect.stringMatching(/^ch_/),
+            paymentId: isOfRecord ? captured.id : null,
+            transferId: null,
+            currency: 'EUR',
+            ledger,
+            reported: side,
+            difference: apart,
+            createdAt: `${nextDay}T06:00:00.000Z`,
+          })),
+          hasMore: false,
+          nextCursor: null,
+          counts: {
+            ...nobody,
+            ...Object.fromEntries(lines.map(({ result }) => [result, 1])),
+          },
+          totals: [
+            {
+              currency: 'EUR',
+              lines: lines.length,
+              ledger: right,
+              reported,
+              difference,
+            },
+          ],
+        });
+        const unknown = found.data.filter(({ paymentId }) => paymentId === null);
+        for (const { providerTransactionId } of unknown) expect(providerTransactionId).not.toBe(name);
+      },
+    );
+
+    test('the report shows what the scenario says, as often as it says it', async () => {
+      const grosses: Record<string, number[]> = {
+        approve: [10_000],
+        settle_short: [9_900],
+        settle_missing: [],
+        settle_duplicate: [10_000, 10_000],
+        settle_unknown: [10_000, 10_000],
+      };
+      for (const [scenario, expected] of Object.entries(grosses)) {
+        const shop = await openShop(server, app);
+        await shop.life.paid(['capture', 'settle'], { scenario });
+        const { data } = done(await shop.client.get('developer_api_settlements/2031-03-04'));
+        expect(
+          data.map(({ gross }) => gross),
+          scenario,
+        ).toEqual(expected);
+      }
+    });
+
+    test.each<[amount: number, reported: number]>([
+      [1, 0],
+      [99, 98],
+      [100, 99],
+      [199, 198],
+      [200, 198],
+      [999_999_999_999, 990_000_000_000],
+    ])('settle_short of %d reports %d', async (amount, reported) => {
+      const shop = await openShop(server, app);
+      await shop.life.paid(['capture', 'settle'], { amount, scenario: 'settle_short' });
+      const [line] = (await compared(shop)).data;
+      expect(line).toMatchObject({
+        result: 'amount_mismatch',
+        ledger: { gross: amount },
+        reported: { gross: reported },
+        difference: reported - amount,
+      });
+    });
+
+    test.each(['settle_short', 'settle_duplicate'])(
+      '%s after a refund of a part is of what was paid out',
+      async (scenario) => {
+        const shop = await openShop(server, app);
+        await shop.life.paid(['capture', { action: 'refund', amount: 5_000 }, 'settle'], { scenario });
+        const grosses = (await compared(shop)).data.map(
+          ({ reported }) => (reported as { gross: number }).gross,
+        );
+        expect(grosses).toEqual(scenario === 'settle_short' ? [4_950] : [5_000, 5_000]);
+      },
+    );
+
+    test('the scenario of the attempt that was paid counts', async () => {
+      const shop = await openShop(server, app);
+      const { id } = await shop.life.paid(['fail', 'retry', 'capture', 'settle'], {
+        scenario: ['decline:do_not_honor', 'settle_missing'],
+      });
+      expect((await shop.life.read(id)).reconciliation).toBe('missing_at_provider');
+    });
+
+    test('a payment keeps its result through what comes after', async () => {
+      const shop = await openShop(server, app);
+      const { id } = await shop.life.paid(['capture', 'settle'], { scenario: 'settle_short' });
+      done(await shop.life.refund(id, { amount: 100 }));
+      const { disputeId } = done(await shop.life.advance(id, { action: 'dispute' }));
+      done(await shop.life.advanceDispute(String(disputeId), { to: 'won' }));
+      expect((await shop.life.read(id)).reconciliation).toBe('amount_mismatch');
+      expect((await compared(shop)).data).toHaveLength(1);
+    });
+
+    test('lines are never changed or taken away', async () => {
+      const shop = await openShop(server, app);
+      await shop.life.paid(['capture', 'settle']);
+      for (const sql of ['update settlement_lines set gross = 0', 'delete from settlement_lines'])
+        await expect(rowsOf(server, `${sql} where org_id = $1`, [shop.orgId])).rejects.toThrow('append-only');
+    });
+  });
+
+  describe('of many', () => {
+    let shop: Shop;
+    /** Every kind, on two days, in two currencies, of one and then of another provider. */
+    const made: readonly (readonly [day: number, scenario: string, currency: string, amount: number])[] = [
+      [0, 'approve', 'EUR', 10_000],
+      [0, 'approve', 'USD', 20_000],
+      [0, 'settle_short', 'EUR', 10_000],
+      [0, 'settle_missing', 'EUR', 1_000],
+      [0, 'settle_duplicate', 'USD', 1_000],
+      [1, 'settle_unknown', 'USD', 10_000],
+      [1, 'approve', 'EUR', 5_000],
+      [1, 'settle_short', 'USD', 1_000],
+      [1, 'settle_missing', 'USD', 10_000],
+    ];
+
+    beforeAll(async () => {
+      wall = start;
+      shop = await openShop(server, app);
+      for (const day of [0, 1]) {
+        for (const [when, scenario, currency, amount] of made)
+          if (when === day) await shop.life.paid(['capture'], { scenario, currency, amount });
+        await shop.time.advance({ seconds: 86_400 });
+      }
+    });
+
+    /** The lines that the payments above must have, reckoned here. */
+    const expected = made.flatMap(([day, scenario, currency, gross]) => {
+      const fee = Math.round(gross * 0.029) + 30;
+      const line = (result: string, ledger: number | null, reported: number | null) => ({
+        date: day === 0 ? '2031-03-05' : '2031-03-06',
+        currency,
+        result,
+        ledger: ledger === null ? { gross: 0, fee: 0 } : { gross: ledger, fee },
+        reported: reported === null ? { gross: 0, fee: 0 } : { gross: reported, fee },
+      });
+      if (scenario === 'settle_short') return [line('amount_mismatch', gross, gross - gross / 100)];
+      if (scenario === 'settle_missing') return [line('missing_at_provider', gross, null)];
+      if (scenario === 'settle_duplicate')
+        return [line('matched', gross, gross), line('duplicate', null, gross)];
+      if (scenario === 'settle_unknown')
+        return [line('matched', gross, gross), line('missing_in_ledger', null, gross)];
+      return [line('matched', gross, gross)];
+    });
+
+    const days = [undefined, '2031-03-05', '2031-03-06', '2031-03-07'];
+    const results = [undefined, ...Object.keys(nobody)];
+    const currencies = [undefined, 'EUR', 'USD', 'JPY'];
+    const filters = days.flatMap((date) =>
+      results.flatMap((result) => currencies.map((currency) => ({ date, result, currency }))),
+    );
+
+    test.each(filters)(
+      'of $date, $result and $currency: the lines, how many and how much',
+      async (filter) => {
+        const asked = Object.entries(filter).filter(([, value]) => value !== undefined);
+        const query = asked.map(([name, value]) => `${name}=${value}`).join('&');
+        const own = expected.filter((line) => asked.every(([name, value]) => line[name as 'date'] === value));
+        const { data, counts, totals } = await compared(shop, `limit=100&${query}`);
+        expect(data.map(({ date, currency, result }) => `${date} ${currency} ${result}`).toSorted()).toEqual(
+          own.map(({ date, currency, result }) => `${date} ${currency} ${result}`).toSorted(),
+        );
+        const count = (result: string) => own.filter((line) => line.result === result).length;
+        expect(counts).toEqual(
+          Object.fromEntries(Object.keys(nobody).map((result) => [result, count(result)])),
+        );
+        const sum = (lines: typeof own, side: 'ledger' | 'reported') => {
+          const gross = lines.reduce((total, line) => total + line[side].gross, 0);
+          const fee = lines.reduce((total, line) => total + line[side].fee, 0);
+          return { gross, fee, net: gross - fee };
+        };
+        expect(totals).toEqual(
+          ['EUR', 'USD'].flatMap((currency) => {
+            const lines = own.filter((line) => line.currency === currency);
+            if (lines.length === 0) return [];
+            const [ledger, reported] = [sum(lines, 'ledger'), sum(lines, 'reported')];
+            return [
+              { currency, lines: lines.length, ledger, reported, difference: reported.net - ledger.net },
+            ];
+          }),
+        );
+      },
+    );
+
+    test('what the ledger side sums to is what the bank has', async () => {
+      const { totals } = await compared(shop);
+      const { accounts } = done(await shop.client.get('developer_api_balances')) as unknown as {
+        accounts: { account: string; currency: string; balance: number }[];
+      };
+      const banked = accounts.filter(({ account }) => account === 'bank');
+      expect(totals.map(({ currency, ledger }) => [currency, (ledger as { gross: number }).gross])).toEqual(
+        banked.map(({ currency, balance }) => [currency, balance]),
+      );
+    });
+
+    test('lines come newest first, in pages, and every page has the counts of all', async () => {
+      const whole = await compared(shop, 'limit=100');
+      expect(whole.data).toHaveLength(expected.length);
+      const ids = whole.data.map(({ id }) => id);
+      expect(ids).toEqual(ids.toSorted().toReversed());
+      const pages: Answer[] = [];
+      const page = async (query: string) => {
+        const answer = await shop.client.get(reconciliation, query);
+        pages.push(answer);
+        return answer;
+      };
+      for (const limit of [1, 4, 11]) expect(await walked(page, limit)).toEqual(whole.data);
+      for (const { body } of pages) expect([body.counts, body.totals]).toEqual([whole.counts, whole.totals]);
+      const filtered = 'date=2031-03-05&currency=usd';
+      expect(await walked((query) => shop.client.get(reconciliation, `${query}&${filtered}`), 1)).toEqual(
+        whole.data.filter(({ date, currency }) => date === '2031-03-05' && currency === 'USD'),
+      );
+    });
+
+    test('another organization sees nothing of it', async () => {
+      const stranger = await openShop(server, app);
+      expect(await compared(stranger)).toMatchObject({ data: [], counts: nobody, totals: [] });
+    });
+  });
+
+  describe('400, 401 and 403', () => {
+    test.each<[query: string, param: string]>([
+      ['limit=0', 'limit'],
+      ['limit=101', 'limit'],
+      ['date=today', 'date'],
+      ['date=2031-3-5', 'date'],
+      ['date=', 'date'],
+      ['result=lost', 'result'],
+      ['result=', 'result'],
+      ['currency=EU', 'currency'],
+      ['currency=EURO', 'currency'],
+      ['status=matched', 'status'],
+      ['createdAfter=2031-03-05T00:00:00Z', 'createdAfter'],
+    ])('?%s is refused', async (query, param) => {
+      const shop = await openShop(server, app);
+      const answer = await shop.client.get(reconciliation, query);
+      expect([answer.code, answer.body.error.param]).toEqual(['invalid_request', param]);
+    });
+
+    test('a cursor of another list is refused', async () => {
+      const shop = await openShop(server, app);
+      for (const id of ['pay_01m7epxwjmf7za77rhky2f93cc', '2031-03-05', 'x']) {
+        const cursor = Buffer.from(id).toString('base64url');
+        const answer = await shop.client.get(reconciliation, `cursor=${cursor}`);
+        expect([answer.code, answer.body.error.param]).toEqual(['invalid_cursor', 'cursor']);
+      }
+    });
+
+    test('it needs a key with payments:read', async () => {
+      const shop = await openShop(server, app);
+      expect((await new ApiClient(app, null).get(reconciliation)).code).toBe('api_key_missing');
+      const lesser = await shop.addKey({ scopes: ['payments:write', 'transfers:read'] });
+      const refused = await lesser.clientOn(app).get(reconciliation);
+      expect(refused.body.error).toMatchObject({
+        code: 'scope_missing',
+        details: { scope: 'payments:read' },
+      });
+    });
+  });
+
+  test('the time of a line is that of the clock which paid it out', async () => {
+    const shop = await openShop(server, app);
+    await shop.time.to(start + 3_600_000);
+    await shop.life.paid(['capture', 'settle']);
+    expect((await compared(shop)).data).toMatchObject([{ createdAt: text(start + 3_600_000) }]);
+  });
+});

@@ -1,0 +1,459 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { apiVersion } from '../../src/kernel/version.ts';
+import { providers } from '../../src/provider/index.ts';
+import type { Server } from '../../src/server.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { clockwork, dayMs, hourMs, openShop, rowsOf, type Shop, start, text } from './clockwork.ts';
+import { done, lifecycle, walked } from './lifecycle.ts';
+
+const settlements = 'developer_api_settlements';
+const bank = { paymentMethod: { type: 'bank_debit' } } as const;
+const head = 'date,provider,provider_transaction_id,currency,gross,fee,net,settled_at';
+const tomorrow = '2031-03-05';
+const morning = `${tomorrow}T06:00:00.000Z`;
+
+describe.each(databaseKinds)('settlements on %s', (kind) => {
+  let server: Server;
+  let app: FastifyInstance;
+  let wall = start;
+  let shop: Shop;
+
+  beforeAll(async () => {
+    // Without the worker that looks for what is due: it goes by real time, and these tests by their own.
+    server = await openServer(kind, { role: 'api' });
+    app = openApp(server, { wallClock: () => wall });
+  });
+  beforeEach(async () => {
+    wall = start;
+    shop = await openShop(server, app);
+  });
+  afterAll(() => server?.close());
+
+  const listed = async (query = '') => done(await shop.client.get(settlements, query));
+  const report = async (date: string, query = '') =>
+    done(await shop.client.get(`${settlements}/${date}`, query));
+  /** What the provider calls a payment. */
+  const nameOf = (id: string, provider = 'meridian') => providers.get(provider)?.transactionId(id);
+
+  async function csv(date: string, query = '', accept = 'text/csv') {
+    const response = await app.inject({
+      url: `/_api/${settlements}/${date}${query}`,
+      headers: { authorization: `Bearer ${shop.key}`, accept },
+    });
+    return { status: response.statusCode, headers: response.headers, text: response.body };
+  }
+
+  describe('a captured payment', () => {
+    test.each<
+      [capturedAt: string, provider: string, body: Readonly<Record<string, unknown>>, paidAt: string]
+    >([
+      ['2031-03-04T10:00:00.000Z', 'meridian', {}, '2031-03-05T06:00:00.000Z'],
+      ['2031-03-04T10:00:00.000Z', 'tidewater', bank, '2031-03-06T06:00:00.000Z'],
+      ['2031-03-05T00:00:00.000Z', 'meridian', {}, '2031-03-06T06:00:00.000Z'],
+      ['2031-03-05T05:59:59.999Z', 'meridian', {}, '2031-03-06T06:00:00.000Z'],
+      ['2031-03-05T06:00:00.000Z', 'meridian', {}, '2031-03-06T06:00:00.000Z'],
+      ['2031-03-05T23:59:59.999Z', 'meridian', {}, '2031-03-06T06:00:00.000Z'],
+      ['2031-03-05T23:59:59.999Z', 'tidewater', bank, '2031-03-07T06:00:00.000Z'],
+      ['2032-02-28T12:00:00.000Z', 'meridian', {}, '2032-02-29T06:00:00.000Z'],
+      ['2031-12-31T12:00:00.000Z', 'tidewater', bank, '2032-01-02T06:00:00.000Z'],
+    ])('at %s of %s is paid out at its morning', async (capturedAt, _provider, body, paidAt) => {
+      await shop.time.freeze();
+      await shop.time.advance({ to: capturedAt });
+      const { id } = await shop.life.paid(['capture'], body);
+      expect((await shop.time.to(Date.parse(paidAt) - 1)).happened).toEqual([]);
+      expect((await shop.life.read(id)).status).toBe('captured');
+      const { happened } = await shop.time.advance({ to: paidAt });
+      expect(happened).toMatchObject([
+        { at: paidAt, id, action: 'settle', to: 'settled', event: 'payment.settled' },
+      ]);
+      expect(await shop.life.read(id)).toMatchObject({
+        status: 'settled',
+        settledAt: paidAt,
+        reconciliation: 'matched',
+      });
+      expect(await shop.life.balances(id)).toEqual({ bank: 10_000, merchant_available: -9_680, fees: -320 });
+      expect((await report(paidAt.slice(0, 10))).data).toHaveLength(1);
+    });
+
+    test('is paid out at once by hand, in the report of that day, and not again', async () => {
+      const { id } = await shop.life.paid(['capture', 'settle']);
+      expect(await report('2031-03-04')).toMatchObject({ status: 'open', lines: 1 });
+      expect((await shop.time.advance({ seconds: 10 * 86_400 })).happened).toEqual([]);
+      expect((await listed()).data).toMatchObject([{ id: '2031-03-04', lines: 1 }]);
+      expect((await shop.life.read(id)).settledAt).toBe(text(start));
+    });
+
+    test('of which a part was refunded is paid out without it, and stays partially refunded', async () => {
+      const { id } = await shop.life.paid(['capture', { action: 'refund', amount: 2_500 }]);
+      const { happened } = await shop.time.advance({ seconds: 86_400 });
+      expect(happened).toMatchObject([
+        { at: morning, action: 'settle', to: 'partially_refunded', event: 'payment.settled' },
+      ]);
+      expect(await shop.life.read(id)).toMatchObject({
+        status: 'partially_refunded',
+        settledAt: morning,
+        reconciliation: 'matched',
+      });
+      expect((await report(tomorrow)).data).toMatchObject([{ gross: 7_500, fee: 320, net: 7_180 }]);
+      expect(await shop.life.balances(id)).toEqual({ bank: 7_500, merchant_available: -7_180, fees: -320 });
+    });
+
+    test('with a refund under way is paid out in whole; the refund comes from the bank', async () => {
+      const { id } = await shop.life.paid(['capture'], { scenario: 'refund_pending' });
+      const refund = done(await shop.life.refund(id, { amount: 2_500 }));
+      await shop.time.advance({ seconds: 86_400 });
+      expect((await report(tomorrow)).data).toMatchObject([{ gross: 10_000, fee: 320, net: 9_680 }]);
+      done(await shop.life.advanceRefund(refund.id, { action: 'succeed' }));
+      expect(await shop.life.balances(id)).toEqual({ bank: 7_500, merchant_available: -7_180, fees: -320 });
+    });
+
+    test('that was refunded in whole is never paid out', async () => {
+      await shop.life.paid(['capture', 'refund']);
+      expect((await shop.time.advance({ seconds: 30 * 86_400 })).happened).toEqual([]);
+      expect((await listed()).data).toEqual([]);
+    });
+
+    test.each<[what: string, wonAt: string, paidAt: string]>([
+      ['before its morning with the run that was promised', '2031-03-04T20:00:00.000Z', morning],
+      ['on the minute with that very run', '2031-03-07T06:00:00.000Z', '2031-03-07T06:00:00.000Z'],
+      ['later with the next run', '2031-03-07T06:00:00.001Z', '2031-03-08T06:00:00.000Z'],
+    ])('whose dispute is won is paid out %s', async (_what, wonAt, paidAt) => {
+      await shop.time.freeze();
+      const { id, disputeId } = await shop.life.paid(['capture', 'dispute']);
+      expect((await shop.time.advance({ to: wonAt })).happened).toEqual([]);
+      done(await shop.life.advanceDispute(String(disputeId), { to: 'won' }));
+      const { happened } = await shop.time.advance({ seconds: 30 * 86_400 });
+      expect(happened).toMatchObject([{ at: paidAt, id, action: 'settle' }]);
+      expect((await report(paidAt.slice(0, 10))).data).toMatchObject([{ gross: 10_000, net: 9_680 }]);
+    });
+
+    test('of another application is paid out by the clock of that one, in the report of the organization', async () => {
+      const sister = await shop.addKey({ application: 'second' });
+      const client = sister.clientOn(app);
+      await clockwork(client).to(start + 100 * dayMs);
+      await lifecycle(client).paid(['capture']);
+      await shop.time.advance({ seconds: 5 * 86_400 });
+      expect((await listed()).data).toEqual([]);
+      await clockwork(client).advance({ seconds: 86_400 });
+      // Her day is far ahead of ours, so it is not over for us.
+      expect((await listed()).data).toMatchObject([{ id: '2031-06-13', status: 'open', lines: 1 }]);
+      await clockwork(client).advance({ seconds: 86_400 });
+      expect(done(await client.get(settlements)).data).toMatchObject([{ status: 'closed' }]);
+      expect((await listed()).data).toMatchObject([{ status: 'open' }]);
+    });
+  });
+
+  describe('200', () => {
+    test('a report shows each line with the names of the provider and none of ours', async () => {
+      const payment = await shop.life.paid(['capture']);
+      await shop.time.to(Date.parse(morning));
+      expect(await report(tomorrow)).toEqual({
+        object: 'settlement',
+        sandbox: true,
+        requestId: expect.any(String),
+        status: 'open',
+        id: tomorrow,
+        date: tomorrow,
+        lines: 1,
+        totals: [{ currency: 'EUR', lines: 1, gross: 10_000, fee: 320, net: 9_680 }],
+        data: [
+          {
+            object: 'settlement_line',
+            sandbox: true,
+            status: 'reported',
+            id: expect.stringMatching(/^stl_[0-9a-z]{26}$/),
+            date: tomorrow,
+            provider: 'meridian',
+            providerTransactionId: nameOf(payment.id),
+            currency: 'EUR',
+            gross: 10_000,
+            fee: 320,
+            net: 9_680,
+            settledAt: morning,
+          },
+        ],
+        hasMore: false,
+        nextCursor: null,
+      });
+      expect(JSON.stringify(await report(tomorrow))).not.toContain(payment.id);
+    });
+
+    test.each<[provider: string, body: Readonly<Record<string, unknown>>, date: string]>([
+      ['meridian', {}, tomorrow],
+      ['tidewater', bank, '2031-03-06'],
+    ])(
+      '%s names a payment in its report as in its events, and the payment names neither',
+      async (provider, body, date) => {
+        const { id } = await shop.life.paid(['authorize', 'capture'], body);
+        await shop.time.advance({ seconds: 3 * 86_400 });
+        const [line] = (await report(date)).data;
+        const told = (await shop.life.list(id, 'provider_events')).body.data;
+        expect(told.length).toBeGreaterThanOrEqual(3);
+        expect(new Set(told.map((one) => one.providerTransactionId))).toEqual(
+          new Set([line?.providerTransactionId]),
+        );
+        expect(line?.provider).toBe(provider);
+        const shown = JSON.stringify(await shop.life.read(id));
+        expect(shown).not.toContain(String(line?.providerTransactionId));
+        expect(shown).not.toContain(provider);
+      },
+    );
+
+    test('the days of reports are listed newest first, in pages, with totals by currency', async () => {
+      await shop.life.paid(['capture'], { amount: 20_000, currency: 'USD' });
+      await shop.life.paid(['capture'], { amount: 5_000 });
+      await shop.life.paid(['capture'], { amount: 1_000 });
+      await shop.life.paid(['capture'], { amount: 700, currency: 'JPY', ...bank });
+      for (let i = 0; i < 4; i += 1) {
+        await shop.time.advance({ seconds: 86_400 });
+        await shop.life.paid(['capture']);
+      }
+      await shop.time.to(start + 4 * dayMs + 20 * hourMs);
+      const all = await listed();
+      expect(all).toMatchObject({ object: 'list', status: 'ok', hasMore: false, nextCursor: null });
+      expect(all.data.map(({ id, date, lines, status }) => [id, date, lines, status])).toEqual([
+        ['2031-03-09', '2031-03-09', 1, 'open'],
+        ['2031-03-08', '2031-03-08', 1, 'closed'],
+        ['2031-03-07', '2031-03-07', 1, 'closed'],
+        ['2031-03-06', '2031-03-06', 2, 'closed'],
+        ['2031-03-05', '2031-03-05', 3, 'closed'],
+      ]);
+      const euros = { currency: 'EUR', lines: 1, gross: 10_000, fee: 320, net: 9_680 };
+      expect(all.data.map(({ totals }) => totals)).toEqual([
+        [euros],
+        [euros],
+        [euros],
+        // 2.9 % of 700 are 20.3, and 30.
+        [euros, { currency: 'JPY', lines: 1, gross: 700, fee: 50, net: 650 }],
+        // 175 and 59; 580 and 30.
+        [
+          { currency: 'EUR', lines: 2, gross: 6_000, fee: 234, net: 5_766 },
+          { currency: 'USD', lines: 1, gross: 20_000, fee: 610, net: 19_390 },
+        ],
+      ]);
+      for (const limit of [1, 2, 4, 5, 100])
+        expect(await walked((query) => shop.client.get(settlements, query), limit)).toEqual(all.data);
+      for (const { id, totals, lines, status } of all.data)
+        expect(await report(id)).toMatchObject({ totals, lines, status });
+    });
+
+    test('an organization without reports has an empty list', async () => {
+      expect(await listed()).toMatchObject({ object: 'list', data: [], hasMore: false, nextCursor: null });
+    });
+
+    test('a report is open until its day is over by the clock, and open again when the clock goes back', async () => {
+      await shop.life.paid(['capture']);
+      await shop.time.freeze();
+      await shop.time.advance({ to: `${tomorrow}T23:59:59.999Z` });
+      expect((await report(tomorrow)).status).toBe('open');
+      await shop.time.advance({ to: '2031-03-06T00:00:00.000Z' });
+      expect((await report(tomorrow)).status).toBe('closed');
+      await shop.time.reset();
+      expect((await report(tomorrow)).status).toBe('open');
+    });
+
+    test('the lines of a report come in pages, in the order in which they were settled', async () => {
+      const made = [];
+      for (let i = 0; i < 7; i += 1) made.push(await shop.life.paid(['capture', 'settle']));
+      const names = made.map(({ id }) => nameOf(id));
+      const whole = await report('2031-03-04');
+      expect(whole.data.map(({ providerTransactionId }) => providerTransactionId)).toEqual(names);
+      for (const limit of [1, 3, 7, 8])
+        expect(await walked((query) => shop.client.get(`${settlements}/2031-03-04`, query), limit)).toEqual(
+          whole.data,
+        );
+      expect(await report('2031-03-04', 'limit=2')).toMatchObject({ lines: 7, hasMore: true });
+    });
+
+    test('sums beyond what JSON numbers hold are written as text', async () => {
+      await insertLines('2031-03-04', 10_000, 999_999_999_999n);
+      const [total] = (await report('2031-03-04')).totals as { gross: unknown; fee: unknown; net: unknown }[];
+      expect(total).toMatchObject({ gross: '9999999999990000', fee: 10_000, net: '9999999999980000' });
+    });
+  });
+
+  /** Lines as the engine would write them, many at once. */
+  async function insertLines(date: string, count: number, gross: bigint): Promise<void> {
+    await rowsOf(
+      server,
+      `insert into settlement_lines (org_id, id, app_id, settled_on, provider, provider_transaction_id, payment_id,
+          currency, ledger_gross, ledger_fee, gross, fee, result, request_id, created_at)
+        select $1, 'stl_0' || lpad(n::text, 25, '0'), $2, $3, 'meridian', 'ch_' || n, null, 'EUR', $4, 1, $4, 1, 'matched',
+          'req_0', $5 from generate_series(1, $6::integer) n`,
+      [shop.orgId, shop.appId, date, gross.toString(), `${date}T06:00:00.000Z`, count],
+    );
+  }
+
+  describe('as CSV', () => {
+    test('a report is a file with the same lines, and says its name', async () => {
+      const one = await shop.life.paid(['capture']);
+      const two = await shop.life.paid(['capture'], { amount: 1_000, currency: 'usd' });
+      await shop.time.advance({ seconds: 86_400 });
+      const file = await csv(tomorrow);
+      expect(file.status).toBe(200);
+      expect(file.text).toBe(
+        [
+          head,
+          `${tomorrow},meridian,${nameOf(one.id)},EUR,10000,320,9680,${morning}`,
+          `${tomorrow},meridian,${nameOf(two.id)},USD,1000,59,941,${morning}`,
+          '',
+        ].join('\r\n'),
+      );
+      expect(file.headers).toMatchObject({
+        'content-type': 'text/csv; charset=utf-8',
+        'content-disposition': `attachment; filename="settlement-${tomorrow}.csv"`,
+        'request-id': expect.stringMatching(/^req_/),
+        'api-version': apiVersion,
+        'cache-control': 'no-store',
+      });
+      expect(file.headers).not.toHaveProperty('next-cursor');
+    });
+
+    test.each<[accept: string, isCsv: boolean]>([
+      ['text/csv', true],
+      ['TEXT/CSV', true],
+      ['text/csv;charset=utf-8', true],
+      ['text/csv; q=0.5', true],
+      ['application/json, text/csv', true],
+      ['text/html, text/csv;q=0.9, */*;q=0.1', true],
+      ['application/json', false],
+      ['*/*', false],
+      ['text/*', false],
+      ['', false],
+      ['text/csvx', false],
+      ['text/csv;q=0', false],
+      ['text/csv; q=0.000, application/json', false],
+    ])('Accept: %s', async (accept, isCsv) => {
+      await shop.life.paid(['capture', 'settle']);
+      const { status, headers, text: body } = await csv('2031-03-04', '', accept);
+      expect(status).toBe(200);
+      expect(headers['content-type']).toBe(`${isCsv ? 'text/csv' : 'application/json'}; charset=utf-8`);
+      if (isCsv) expect(body.startsWith(`${head}\r\n`)).toBe(true);
+      else expect(JSON.parse(body)).toMatchObject({ object: 'settlement' });
+    });
+
+    test('it comes in parts when asked, each with its head, and a header says where it goes on', async () => {
+      for (let i = 0; i < 5; i += 1) await shop.life.paid(['capture', 'settle']);
+      const whole = (await csv('2031-03-04')).text.split('\r\n').slice(1, -1);
+      expect(whole).toHaveLength(5);
+      const parts: string[][] = [];
+      let cursor: string | undefined;
+      for (let i = 0; i < 10; i += 1) {
+        const { text: part, headers } = await csv(
+          '2031-03-04',
+          `?limit=2${cursor ? `&cursor=${cursor}` : ''}`,
+        );
+        const [first, ...lines] = part.split('\r\n').slice(0, -1);
+        expect(first).toBe(head);
+        parts.push(lines);
+        cursor = headers['next-cursor'] as string | undefined;
+        if (cursor === undefined) break;
+      }
+      expect(parts.map(({ length }) => length)).toEqual([2, 2, 1]);
+      expect(parts.flat()).toEqual(whole);
+      // What ends with a full part has no other.
+      expect((await csv('2031-03-04', '?limit=5')).headers).not.toHaveProperty('next-cursor');
+    });
+
+    test('a long report is whole without being asked twice', async () => {
+      await insertLines('2031-03-04', 2_500, 100n);
+      const { text: file, headers } = await csv('2031-03-04');
+      const lines = file.split('\r\n').slice(1, -1);
+      expect(lines.map((line) => line.split(',')[2])).toEqual(
+        Array.from({ length: 2_500 }, (_, i) => `ch_${i + 1}`),
+      );
+      expect(headers).not.toHaveProperty('next-cursor');
+      expect(await report('2031-03-04')).toMatchObject({ lines: 2_500, hasMore: true });
+    });
+
+    test('a day on which the provider reported nothing is a head alone', async () => {
+      await shop.life.paid(['capture', 'settle'], { scenario: 'settle_missing' });
+      expect((await csv('2031-03-04')).text).toBe(`${head}\r\n`);
+      expect(await report('2031-03-04')).toMatchObject({ lines: 0, data: [] });
+    });
+
+    test('the list of days is JSON all the same', async () => {
+      await shop.life.paid(['capture', 'settle']);
+      const answer = await shop.client.get(settlements, '', { headers: { accept: 'text/csv' } });
+      expect(answer.body).toMatchObject({ object: 'list', data: [{ id: '2031-03-04' }] });
+    });
+
+    test('what is not there is refused in JSON', async () => {
+      const { status, headers, text: body } = await csv(tomorrow);
+      expect(status).toBe(404);
+      expect(headers['content-type']).toBe('application/json; charset=utf-8');
+      expect(JSON.parse(body)).toMatchObject({ error: { code: 'resource_not_found' } });
+    });
+  });
+
+  describe('400', () => {
+    test.each<[query: string, param: string]>([
+      ['limit=0', 'limit'],
+      ['limit=101', 'limit'],
+      ['limit=x', 'limit'],
+      ['cursor=', 'cursor'],
+      ['date=2031-03-04', 'date'],
+      ['status=open', 'status'],
+    ])('?%s', async (query, param) => {
+      await shop.life.paid(['capture', 'settle']);
+      for (const path of [settlements, `${settlements}/2031-03-04`]) {
+        const answer = await shop.client.get(path, query);
+        expect([answer.code, answer.body.error.param]).toEqual(['invalid_request', param]);
+      }
+    });
+
+    test.each<[what: string, cursor: string]>([
+      ['nonsense', 'x'],
+      ['a payment', cursorOf('pay_01m7epxwjmf7za77rhky2f93cc')],
+      ['a day of the other list', cursorOf('2031-03-04')],
+    ])('a cursor of %s is none of a report', async (_what, cursor) => {
+      await shop.life.paid(['capture', 'settle']);
+      const answer = await shop.client.get(`${settlements}/2031-03-04`, `cursor=${cursor}`);
+      expect([answer.code, answer.body.error.param]).toEqual(['invalid_cursor', 'cursor']);
+    });
+
+    test.each<[what: string, cursor: string]>([
+      ['nonsense', 'x'],
+      ['a line of the other list', cursorOf('stl_01m7epxwjmf7za77rhky2f93cc')],
+      ['a day written in another way', `${cursorOf('2031-03-04')}=`],
+    ])('a cursor of %s is none of the list', async (_what, cursor) => {
+      const answer = await shop.client.get(settlements, `cursor=${cursor}`);
+      expect([answer.code, answer.body.error?.param]).toEqual(['invalid_cursor', 'cursor']);
+    });
+  });
+
+  describe('401, 403 and 404', () => {
+    test('reports need a key with payments:read', async () => {
+      await shop.life.paid(['capture', 'settle']);
+      const lesser = await shop.addKey({ scopes: ['payments:write', 'transfers:read', 'customers:read'] });
+      for (const path of [settlements, `${settlements}/2031-03-04`]) {
+        expect((await new ApiClient(app, null).get(path)).code).toBe('api_key_missing');
+        const refused = await lesser.clientOn(app).get(path);
+        expect(refused.code).toBe('scope_missing');
+        expect(refused.body.error.details).toEqual({ scope: 'payments:read' });
+      }
+    });
+
+    test.each(['2031-03-05', '2031-02-30', '2031-13-01', '2031-3-4', 'today', '20310304', 'stl_1', '%20'])(
+      'there is no report of %s',
+      async (date) => {
+        await shop.life.paid(['capture', 'settle']);
+        expect((await shop.client.get(`${settlements}/${date}`)).code).toBe('resource_not_found');
+      },
+    );
+
+    test('the reports of another organization are not there', async () => {
+      const stranger = await openShop(server, app);
+      await stranger.life.paid(['capture', 'settle']);
+      expect((await stranger.client.get(`${settlements}/2031-03-04`)).status).toBe(200);
+      expect((await shop.client.get(`${settlements}/2031-03-04`)).code).toBe('resource_not_found');
+      expect((await listed()).data).toEqual([]);
+    });
+  });
+});
+
+function cursorOf(text: string): string {
+  return Buffer.from(text).toString('base64url');
+}
