@@ -626,6 +626,25 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       });
     });
 
+    test('is none for one record that cannot be moved: the others are, and the clock arrives', async () => {
+      const [first, broken, last] = [
+        await shop.life.paid(['authorize']),
+        await shop.life.paid(['authorize']),
+        await shop.life.paid(['authorize']),
+      ];
+      // A provider that nobody knows is a fault of ours, wherever it comes from.
+      await rowsOf(server, 'update payments set provider = $3 where org_id = $1 and id = $2 returning 1', [
+        shop.orgId,
+        broken.id,
+        'nobody',
+      ]);
+      const to = start + week + hourMs;
+      const advanced = await shop.time.to(to);
+      expect(advanced.happened.map(({ id }) => id)).toEqual([first.id, last.id]);
+      expect(advanced).toMatchObject({ complete: false, now: text(to), left: { timers: 1, to: text(to) } });
+      expect(await statusOf(broken.id)).toBe('authorized');
+    });
+
     test('that is reached is told again to the same request', async () => {
       const { id } = await shop.life.create({ autoAdvance: true, scenario: 'decline:lost_card' });
       await shop.time.freeze();
