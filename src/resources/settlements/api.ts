@@ -15,6 +15,9 @@ const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
 /** After every day that can be written. */
 const lastDay = '9999-99-99';
 const csvPage = 1_000;
+const noReport = refuse('resource_not_found', {
+  message: 'There is no report of such a day. See developer_api_settlements for the days that have one.',
+});
 
 const Query = strict(pageQuery);
 const states = ['open', 'closed'] as const;
@@ -133,12 +136,12 @@ async function listDays(
 async function readReport(request: ReadRequest): Promise<Presented | TextAnswer | Refusal> {
   const { reader, principal, params, query, accepts } = request;
   const date = params.date ?? '';
-  if (!dayPattern.test(date)) return refuse('resource_not_found');
+  if (!dayPattern.test(date)) return noReport;
   const { limit, cursor } = query as Static<typeof Query>;
   const after = cursor === undefined ? '' : decodeCursor('settlement_line', cursor);
   if (after === undefined) return refuse('invalid_cursor', { param: 'cursor' });
   const totals = await findTotals(reader, principal.orgId, date, date);
-  if (totals.length === 0) return refuse('resource_not_found');
+  if (totals.length === 0) return noReport;
   if (accepts('text/csv')) return readCsv(request, date, after, limit ?? limits.csvLinesMax);
   const most = limit ?? limits.listLimitDefault;
   const rows = await findLines(reader, principal.orgId, date, after, most + 1);
