@@ -6,6 +6,7 @@ import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { startPostgres } from '../test/support/postgres.ts';
+import { measureClock } from './clock.ts';
 import { CONTENDERS, type ContenderName, setStage } from './contenders.ts';
 import type { Measured } from './measurement.ts';
 import { waitForQuiet } from './neighbours.ts';
@@ -88,9 +89,16 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
     say(found);
     remarks.push(found);
   }
+  const clock = options.parts.has('clock') ? await measureClock({ postgres, folder, say }) : [];
   const verdict = judge(rounds);
   const postgresVersion = await command(postgres.url, 'show server_version');
-  const results = renderResults(rounds, verdict, { options, postgresVersion, baselineDriver, remarks });
+  const results = renderResults(rounds, verdict, {
+    options,
+    postgresVersion,
+    baselineDriver,
+    remarks,
+    clock,
+  });
   if (options.isFull) {
     writeFileSync(RESULTS, results);
     process.stdout.write(`${verdict.table}\n`);

@@ -1,4 +1,5 @@
 import { cpus } from 'node:os';
+import { type ClockMeasured, clockLine } from './clock.ts';
 import { CONTENDERS, type ContenderName } from './contenders.ts';
 import { type Measured, median } from './measurement.ts';
 import type { Options } from './options.ts';
@@ -11,6 +12,7 @@ export interface Surroundings {
   readonly postgresVersion: string;
   readonly baselineDriver: string;
   readonly remarks: readonly string[];
+  readonly clock: readonly ClockMeasured[];
 }
 
 interface Comparison {
@@ -100,7 +102,7 @@ ${facts.join('\n')}
 ${verdict.table}
 
 ${missed}
-
+${theClock(around.clock)}
 ## Every round
 
 Figures a second, of requests or of moves; latencies of requests in milliseconds over all rounds (median of the rounds' own
@@ -108,6 +110,13 @@ percentiles); load = cores that the load generator itself used; * = begun beside
 
 ${everyRound(rounds)}
 `;
+}
+
+/** Moved once over many timers on each database; there is nothing to compare it with, so it is told in seconds. */
+function theClock(measured: readonly ClockMeasured[]): string {
+  if (measured.length === 0) return '';
+  const lines = measured.map((one) => `- ${one.database}: ${clockLine(one)}.`);
+  return `\n## The clock\n\nOne request that moves the clock over everything that is due:\n\n${lines.join('\n')}\n`;
 }
 
 function everyRound(rounds: Rounds): string {

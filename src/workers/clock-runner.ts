@@ -160,6 +160,8 @@ export class ClockRunner {
       isDone = round.isLast;
       happened.push(...round.happened);
     }
+    // What others made while the clock was on its way may have been due before what had happened by then.
+    happened.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
     const isComplete = isDone && passed.size === 0;
     const due = isComplete ? null : await countDue(reader, applicationOf(context), to, leftCountMax);
     const left = due === null || due.nextAt === null ? null : { timers: due.timers, nextAt: due.nextAt };

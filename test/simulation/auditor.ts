@@ -59,7 +59,7 @@ const questions: Readonly<Record<string, string>> = {
     where w.balance <> coalesce(s.balance, 0)`,
   'an entry belongs to no move': `
     select e.org_id, e.id from ledger_entries e left join state_history h
-      on h.org_id = e.org_id and h.resource_id = e.payment_id and h.version = e.record_version and h.request_id = e.request_id
+      on h.org_id = e.org_id and h.resource_id = coalesce(e.payment_id, e.transfer_id) and h.version = e.record_version and h.request_id = e.request_id
     where h.version is null`,
   'a payment has more captured, or more returned, than there is': `
     select org_id, id from payments where amount_captured + amount_capturable > amount or amount_held > amount_capturable

@@ -98,7 +98,9 @@ export class PaymentLife implements Life {
   #ownStep(): Wait | null {
     const after = (delay: number, ...actions: string[]): Wait => ({ at: this.#at + delay, actions });
     const { scenario } = this;
-    const pay = this.#asked.captureMethod === 'manual' ? 'authorize' : 'capture';
+    // Who captures is refused where the scenario says so; what was captured in part already is not.
+    const capture = scenario === 'capture_fails' ? 'fail' : 'capture';
+    const pay = this.#asked.captureMethod === 'manual' ? 'authorize' : capture;
     switch (this.#status) {
       case 'pending':
         if (scenario.startsWith('decline:')) return after(SECOND, 'fail');
@@ -110,7 +112,7 @@ export class PaymentLife implements Life {
       case 'processing':
         return after(MINUTE, pay);
       case 'authorized':
-        return after(SECOND, scenario === 'capture_fails' ? 'fail' : 'capture');
+        return after(SECOND, capture);
       case 'partially_captured':
         return after(SECOND, 'capture');
       case 'failed':

@@ -28,6 +28,9 @@ export interface EventRow {
 }
 
 export interface EntryRow {
+  readonly org: string;
+  readonly id: string;
+  readonly request: string;
   readonly record: string;
   readonly version: number;
   readonly reason: string;
@@ -80,6 +83,12 @@ export interface Rows {
   readonly moves: readonly Move[];
   readonly events: readonly EventRow[];
   readonly entries: readonly EntryRow[];
+  readonly balances: readonly {
+    readonly org: string;
+    readonly account: string;
+    readonly currency: string;
+    readonly balance: number;
+  }[];
   readonly lines: readonly LineRow[];
   readonly records: readonly RecordRow[];
   readonly clocks: readonly ClockRow[];
@@ -115,7 +124,8 @@ const statements: Readonly<Record<keyof Rows, string>> = {
     where resource in ('payment', 'refund', 'dispute', 'transfer', 'clock') order by org_id, resource_id, version`,
   events: `select id, type, resource_id as record, sequence, request_id as request, ${ms('created_at')} as at, data from events
     where resource in ('payment', 'refund', 'dispute', 'transfer')`,
-  entries: `select coalesce(payment_id, transfer_id) as record, record_version as version, reason, postings from ledger_entries`,
+  entries: `select org_id as org, id, request_id as request, coalesce(payment_id, transfer_id) as record, record_version as version, reason, postings from ledger_entries`,
+  balances: `select org_id as org, account, currency, balance from ledger_balances`,
   lines: `select org_id as org, settled_on as day, provider, provider_transaction_id as transaction,
     coalesce(payment_id, transfer_id) as record, currency, ledger_gross as "ledgerGross", ledger_fee as "ledgerFee",
     gross, fee, result, request_id as request, ${ms('created_at')} as at from settlement_lines`,

@@ -204,7 +204,8 @@ export const resumeAdvance: CommandKind<{ readonly leasedUntil: Instant }> = {
     const { wallNow } = context;
     const clock = readClock(rows, context);
     const { advance, leaseUntil } = clock;
-    if (advance === null || leaseUntil === null || leaseUntil > leasedUntil)
+    const isMeant = advance?.requestId === context.requestId;
+    if (advance === null || !isMeant || leaseUntil === null || leaseUntil > leasedUntil)
       return accepted([], 'clock', clock);
     const taken = { ...advance, turn: advance.turn + 1 };
     const made = moveClock(clock, 'advance', { advance: taken, leaseUntil: wallNow + leaseMs }, wallNow);

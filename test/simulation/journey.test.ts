@@ -1,0 +1,200 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { runToEnd, type ServerProcess, startServer } from '../support/processes.ts';
+import { newKey } from '../support/tenant.ts';
+import { temporaryFolder } from '../system/client.ts';
+import { type Place, passed, placesIn, randomFrom } from '../system/kills.ts';
+import { type Audited, auditJourney, overdue } from './journey-auditor.ts';
+import { type App, type Asked, look, type Sending, tell } from './journey-client.ts';
+import { choose, clockEntries, type Entry, paymentEntries } from './journey-commands.ts';
+import { Fleet } from './journey-fleet.ts';
+import { auditReported, type Reported, readReports } from './journey-reports.ts';
+import { hasTransfers, transferEntries } from './journey-transfers.ts';
+import { Dice, World } from './journey-world.ts';
+
+/** Printed with every run; the same seed gives the same choices again, though not the same order of arrival. */
+const SEED = Number(process.env.SANDBANK_SEED_OF_TEST ?? Date.now() % 1_000_000_000);
+const STEPS_DEFAULT = 1_600;
+const STEPS = Number(process.env.SANDBANK_JOURNEY_STEPS ?? STEPS_DEFAULT);
+const CLIENTS = 8;
+const KILL_AFTER_MS_MAX = 80;
+/** A kill in the middle of an advance costs the others the lease of the dead node, ten seconds, on PostgreSQL. */
+const KILLS: Readonly<Record<string, readonly ('any' | 'advance')[]>> = {
+  'the embedded database': ['advance', 'any', 'advance'],
+  PostgreSQL: ['any', 'advance', 'any'],
+};
+const DAY_SECONDS = 86_400;
+const FAR_AHEAD_MS = 60 * DAY_SECONDS * 1_000;
+const FINAL_CALLS_MAX = 20;
+const FINDINGS_SHOWN = 20;
+
+const scopes = ['payments:read', 'payments:write', 'transfers:read', 'transfers:write'];
+const app = (organization: string, name: string): App => ({ organization, name, key: newKey() });
+const acme = [app('Acme', 'web'), app('Acme', 'shop')] as const;
+const other = app('Other', 'web');
+const apps: readonly App[] = [...acme, other];
+
+const folder = temporaryFolder();
+const seedFile = path.join(folder.path, 'journey.json');
+const organizations = [...new Set(apps.map(({ organization }) => organization))].map((name) => ({
+  name,
+  applications: apps
+    .filter(({ organization }) => organization === name)
+    .map((one) => ({ name: one.name, apiKeys: [{ name: 'key', key: one.key, scopes }] })),
+}));
+writeFileSync(seedFile, JSON.stringify({ organizations }));
+let fleet: Fleet | undefined;
+
+afterAll(async () => {
+  await fleet?.abandon();
+  folder.remove();
+});
+
+describe.each(placesIn(folder.path))('a journey through time on %s', (name, open) => {
+  test('keeps its books, its reports and every timer, whatever is killed on the way', {
+    timeout: 120_000 + STEPS * 100,
+  }, async () => {
+    const startedAt = performance.now();
+    const place = await open();
+    const isAlone = place.options.dataDir !== undefined;
+    fleet = new Fleet(isAlone ? 1 : 2, () => startServer({ ...place.options, seed: seedFile }));
+    await fleet.open();
+    const world = new World(apps);
+    const dice = new Dice(randomFrom(SEED));
+    // A longer journey has as many more kills.
+    const plan = Array.from({ length: Math.ceil(STEPS / STEPS_DEFAULT) }, () => KILLS[name] ?? []).flat();
+    const killer = new Killer(fleet, plan, dice);
+    const sending: Sending = { fleet, chance: dice.chance, onSend: killer.onSend };
+    const { url } = await fleet.node(0);
+    const entries = [
+      ...paymentEntries,
+      ...clockEntries(acme),
+      ...((await hasTransfers(url)) ? transferEntries : []),
+    ];
+    await travel(world, entries, dice, sending);
+    await killer.done;
+    const commands = world.told.length;
+
+    // Halfway: everything as it was left, with timers that wait, and one organization in real time.
+    const node = await fleet.node(0);
+    const clock = await look(node.url, other, 'clock');
+    expect({ status: clock.status, offsetSeconds: clock.offsetSeconds }).toEqual({
+      status: 'running',
+      offsetSeconds: 0,
+    });
+    await fleet.close();
+    const halfway = await auditAt(place, world);
+    expect(halfway.findings.slice(0, FINDINGS_SHOWN), `seed ${SEED}`).toEqual([]);
+    expect(halfway.rows.timers.length, 'a journey after which nothing waits proves little').toBeGreaterThan(
+      0,
+    );
+
+    // Then so far ahead that all that is due must have happened.
+    await fleet.open();
+    const nows = await goFarAhead(world, halfway.latest + FAR_AHEAD_MS, sending);
+    const { url: last } = await fleet.node(0);
+    const reported = new Map<string, Reported>();
+    for (const one of [acme[0], other]) {
+      reported.set(one.organization, await readReports(last, one));
+      for (const { amount } of (await look(last, one, 'balances')).trialBalance) expect(amount).toBe(0);
+    }
+    await fleet.close();
+    const ended = await auditAt(place, world);
+    const late = overdue(ended.rows, nows);
+    expect([...ended.findings, ...late].slice(0, FINDINGS_SHOWN), `seed ${SEED}`).toEqual([]);
+    for (const [organization, said] of reported) {
+      const org = ended.rows.apps.find((row) => row.organization === organization)?.org ?? '';
+      expect(auditReported(said, org, ended.expected), `seed ${SEED}`).toEqual([]);
+    }
+    await expectSound(place);
+
+    const advances = world.told.filter(({ path: asked }) => asked === 'clock/advance');
+    console.log(
+      `${name}: seed ${SEED}, ${commands} commands (${world.told.filter(({ status }) => status < 300).length} accepted), ` +
+        `${fleet.kills} kills, ${world.told.filter(({ attempts }) => attempts > 1).length} commands and ` +
+        `${advances.filter(({ attempts }) => attempts > 1).length} of ${advances.length} advances sent again, ` +
+        `${ended.fired} moves by the clocks, ${ended.expected.lines.length} report lines, ` +
+        `${((performance.now() - startedAt) / 1_000).toFixed(0)} s`,
+    );
+    expect(fleet.kills).toBeGreaterThanOrEqual(3);
+  });
+});
+
+/** When all servers have stopped. */
+async function auditAt(place: Place, world: World): Promise<Audited> {
+  let audited: Audited | undefined;
+  await place.inspect(async (query) => {
+    audited = await auditJourney(query, world.told, apps);
+  });
+  if (!audited) throw new Error('nothing was looked at');
+  return audited;
+}
+
+/** Each client sends one command after the other until all steps are taken. */
+async function travel(world: World, entries: readonly Entry[], dice: Dice, sending: Sending): Promise<void> {
+  let steps = 0;
+  const client = async (): Promise<void> => {
+    while (steps < STEPS) {
+      steps += 1;
+      const key = `journey-${steps}`;
+      world.remember(await tell(choose(entries, world, dice), key, sending));
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+}
+
+/** Moves every clock until nothing more happens; gives where they are, by organization and name. */
+async function goFarAhead(world: World, to: number, sending: Sending): Promise<ReadonlyMap<string, number>> {
+  const nows = new Map<string, number>();
+  for (const one of apps) {
+    const asked: Asked = { app: one, path: 'clock/advance', body: { to: new Date(to).toISOString() } };
+    for (let call = 1; ; call += 1) {
+      if (call > FINAL_CALLS_MAX) throw new Error(`The clock of ${one.name} does not come to its end.`);
+      const told = await tell(asked, `end-${one.organization}-${one.name}-${call}`, sending);
+      world.remember(told);
+      expect(told.status, told.text).toBe(200);
+      nows.set(`${one.organization} ${one.name}`, Date.parse(told.answer.now));
+      if (told.answer.complete) break;
+    }
+  }
+  return nows;
+}
+
+async function expectSound({ options }: Place): Promise<void> {
+  const { code, stdout, stderr } = await runToEnd({ ...options, args: ['verify', '--json'] });
+  expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
+  expect(JSON.parse(stdout)).toMatchObject({ object: 'verification', status: 'sound' });
+}
+
+/** Kills as the plan says, spread over the journey: whoever gets a command, or the one that has just been told to advance. */
+class Killer {
+  readonly #fleet: Fleet;
+  readonly #plan: readonly ('any' | 'advance')[];
+  readonly #dice: Dice;
+  #sends = 0;
+  #next = 0;
+  #isBusy = false;
+  /** Resolves when every kill that was begun is over. */
+  done: Promise<void> = Promise.resolve();
+
+  constructor(fleet: Fleet, plan: readonly ('any' | 'advance')[], dice: Dice) {
+    this.#fleet = fleet;
+    this.#plan = plan;
+    this.#dice = dice;
+  }
+
+  readonly onSend = ({ path: asked, body }: Asked, node: ServerProcess): void => {
+    this.#sends += 1;
+    const victim = this.#plan[this.#next];
+    const isTime = this.#sends >= ((this.#next + 0.5) / this.#plan.length) * STEPS;
+    const isLongWay = asked === 'clock/advance' && Number(body.seconds ?? 0) >= DAY_SECONDS;
+    if (this.#isBusy || victim === undefined || !isTime || (victim === 'advance' && !isLongWay)) return;
+    this.#isBusy = true;
+    this.#next += 1;
+    const killed = passed(this.#dice.chance() * KILL_AFTER_MS_MAX).then(() => this.#fleet.kill(node));
+    this.done = killed.finally(() => {
+      this.#isBusy = false;
+    });
+  };
+}
