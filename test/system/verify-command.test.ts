@@ -56,7 +56,7 @@ describe('the command `sandbank verify`', () => {
     const words = await verify({ dataDir });
     expect(words).toMatchObject({ code: 0, stderr: '' });
     expect(words.stdout).toMatch(
-      /2 ledger entries, \d balances and 1 payments[\s\S]+The books are sound\.\n$/,
+      /2 ledger entries, \d balances, 1 payments and 0 transfers looked at[\s\S]+The books are sound\.\n$/,
     );
     const json = await verify({ dataDir }, '--json');
     expect(JSON.parse(json.stdout)).toMatchObject({ object: 'verification', sandbox: true, status: 'sound' });
