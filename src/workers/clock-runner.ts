@@ -52,6 +52,8 @@ interface Round {
   readonly happened: readonly Happening[];
   /** Nothing more is due. */
   readonly isLast: boolean;
+  /** It was tried again: what a lost answer would have told is not in here. */
+  readonly isUnsure: boolean;
 }
 
 const roundMax = 256;
@@ -106,21 +108,22 @@ export class ClockRunner {
     );
     const { turn } = JSON.parse(taken.body) as { turn?: number };
     if (taken.code !== null || turn === undefined) return;
-    const moves = await findMovesOfRequest(
-      this.#settings.reader,
-      clock.orgId,
-      advance.requestId,
-      // A step may be several moves.
-      limits.clockAdvanceStepsMax * 2,
-    );
     const fingerprint = Buffer.from(advance.fingerprint, 'base64');
     await this.#carryOut({
       context,
       idempotency: { key: advance.key, fingerprint },
       to: advance.to,
       turn,
-      happened: moves.map(happeningOf),
+      happened: [...(await this.#happenedSoFar(context))],
     });
+  }
+
+  /** What a request has brought about, from the history: for who cannot know it from the answers. */
+  async #happenedSoFar({ orgId, requestId }: Request): Promise<readonly Happening[]> {
+    // A step may be several moves.
+    const movesMax = limits.clockAdvanceStepsMax * 2;
+    const moves = await findMovesOfRequest(this.#settings.reader, orgId, requestId, movesMax);
+    return moves.map(happeningOf);
   }
 
   /** What is due by a clock that runs, or stands, with nobody advancing it. */
@@ -152,14 +155,17 @@ export class ClockRunner {
     const deadline = wallClock() + limits.clockAdvanceMsMax;
     const passed = new Set<string>();
     let isDone = false;
+    let isUnsure = false;
     while (!isDone && wallClock() < deadline && !this.#isStopping) {
       const stepsLeft = limits.clockAdvanceStepsMax - happened.length;
       if (stepsLeft <= 0) break;
       const round = await this.#round(context, turn, to, stepsLeft, passed);
       if ('code' in round) return round;
       isDone = round.isLast;
+      isUnsure ||= round.isUnsure;
       happened.push(...round.happened);
     }
+    if (isUnsure) happened.splice(0, happened.length, ...(await this.#happenedSoFar(context)));
     // What others made while the clock was on its way may have been due before what had happened by then.
     happened.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
     const isComplete = isDone && passed.size === 0;
@@ -187,7 +193,7 @@ export class ClockRunner {
     const { reader } = this.#settings;
     const found = await findDue(reader, applicationOf(context), to, roundMax + 1 + passed.size);
     const due = found.filter(({ id }) => !passed.has(id));
-    if (due.length === 0) return { happened: [], isLast: true };
+    if (due.length === 0) return { happened: [], isLast: true, isUnsure: false };
     const timers = due.slice(0, roundMax);
     const until = due.length > roundMax ? (timers.at(-1)?.dueAt ?? to) : to;
     const steps = Math.min(stepsMax, roundMax * 2);
@@ -197,13 +203,16 @@ export class ClockRunner {
     if (!('code' in all) || all.code !== 'internal_error') return all;
     // One of them cannot be brought about: that is a fault of ours, and must not hold up the others.
     const rest: Happening[] = [];
+    let isUnsure = false;
     for (const timer of timers) {
       const alone = await fire([timer]);
-      if (!('code' in alone)) rest.push(...alone.happened);
-      else if (alone.code === 'internal_error') passed.add(timer.id);
+      if (!('code' in alone)) {
+        rest.push(...alone.happened);
+        isUnsure ||= alone.isUnsure;
+      } else if (alone.code === 'internal_error') passed.add(timer.id);
       else return alone;
     }
-    return { happened: rest, isLast: false };
+    return { happened: rest, isLast: false, isUnsure };
   }
 
   /** While the database is away it is tried again, for a while. */
@@ -212,7 +221,7 @@ export class ClockRunner {
       const answer = await this.#settings.engine.submit(this.#submission(context, fireTimers, input));
       if (answer.code === null) {
         const { happened } = JSON.parse(answer.body) as Pick<Round, 'happened'>;
-        return { happened, isLast: false };
+        return { happened, isLast: false, isUnsure: attempt > 1 };
       }
       if (answer.code !== 'service_unavailable' || attempt >= attemptsMax) return answer;
       await new Promise((resolve) => setTimeout(resolve, pauseMs * attempt));

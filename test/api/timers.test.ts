@@ -1,10 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Engine } from '../../src/engine/engine.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
-import type { Submission } from '../../src/engine/submission.ts';
+import { type Answer as EngineAnswer, refusalAnswer, type Submission } from '../../src/engine/submission.ts';
+import { refuse } from '../../src/kernel/errors.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { beginAdvance, finishAdvance } from '../../src/resources/clocks/machine.ts';
 import { type ApplicationKey, findDueApplications } from '../../src/resources/clocks/store.ts';
+import { fireTimers } from '../../src/resources/timers/machine.ts';
 import type { Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { startTimers } from '../../src/workers/timers.ts';
@@ -931,6 +934,29 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       expect((await abandoned.fire([id])).code).toBe('clock_advancing');
       expect((await finish(1, abandoned.requestId)).code).toBe('idempotency_in_progress');
       expect(await shop.life.read(id)).toMatchObject({ status: 'expired', version: 3 });
+    });
+
+    test('tells what happened, too, when the answer to a round was lost', async () => {
+      const { id } = await shop.life.paid(['authorize']);
+      let isLost = false;
+      const losing = {
+        submit: async (asked: Submission): Promise<EngineAnswer> => {
+          const answer = await server.engine.submit(asked);
+          if (asked.kind !== fireTimers || isLost) return answer;
+          isLost = true;
+          return refusalAnswer(refuse('service_unavailable'), asked.context.requestId, '');
+        },
+      } as unknown as Engine;
+      const unlucky = new ClockRunner({ ...server, engine: losing, wallClock, onError: () => undefined });
+      const errands = new Map([[beginAdvance.name, (asked: Submission) => unlucky.advance(asked)]]);
+      const time = clockwork(shop.clientOn(openApp(server, { wallClock, errands })));
+      const advanced = await time.advance({ seconds: weekSeconds });
+      expect(isLost).toBe(true);
+      expect(advanced).toMatchObject({
+        complete: true,
+        happened: [{ id, action: 'expire', event: 'payment.expired' }],
+      });
+      expect((await shop.life.read(id)).version).toBe(3);
     });
 
     test('is taken up by one of many', async () => {
