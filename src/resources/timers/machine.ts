@@ -19,7 +19,7 @@ import { type DisputeRow, disputeDue, fireDispute } from '../disputes/machine.ts
 import { firePayment } from '../payment-advance/machine.ts';
 import { paymentDue } from '../payment-scenario/machine.ts';
 import type { PaymentRow } from '../payments/machine.ts';
-import { fireTransfer, due as transferDue, transferReads } from '../transfer-advance/machine.ts';
+import { fireTransfer, transferDue, transferReads } from '../transfer-advance/machine.ts';
 import type { TransferRow } from '../transfers/machine.ts';
 
 /** How a kind of record waits and what its clock does to it. */

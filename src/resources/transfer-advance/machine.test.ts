@@ -3,7 +3,7 @@ import type { CommandContext, LoadedRows } from '../../kernel/command.ts';
 import { limits } from '../../kernel/limits.ts';
 import { defaultTerms } from '../../kernel/terms.ts';
 import { type TransferRow, transferStates } from '../transfers/machine.ts';
-import { due, fireTransfer, stepSeconds, transferReads } from './machine.ts';
+import { fireTransfer, stepSeconds, transferDue, transferReads } from './machine.ts';
 
 const start = Date.parse('2026-11-15T09:30:00.000Z');
 const second = 1_000;
@@ -90,26 +90,31 @@ describe('what a transfer waits for', () => {
       3_600,
     ],
   ])('%s', (_what, more, action, seconds) => {
-    expect(due(row(more))).toEqual({ action, at: start + seconds * second });
+    expect(transferDue(row(more))).toEqual({ action, at: start + seconds * second });
   });
 
   it('is nothing for what is at its end or needs somebody, and for what nobody set going', () => {
     for (const status of ['completed', 'returned', 'refunded', 'canceled', 'expired', 'failed'] as const)
-      expect(due(row({ status }))).toBeNull();
+      expect(transferDue(row({ status }))).toBeNull();
     for (const status of ['funded', 'in_review', 'converted', 'sent'] as const)
-      expect(due(row({ status, autoAdvance: false }))).toBeNull();
+      expect(transferDue(row({ status, autoAdvance: false }))).toBeNull();
   });
 
   it('is its deadline, where it does not advance by itself', () => {
     const still = { autoAdvance: false, instants: { fundingExpiresAt } };
-    expect(due(row(still))).toEqual({ action: 'expire', at: row().expiresAt });
-    expect(due(row({ ...still, status: 'accepted' }))).toEqual({ action: 'expire', at: fundingExpiresAt });
+    expect(transferDue(row(still))).toEqual({ action: 'expire', at: row().expiresAt });
+    expect(transferDue(row({ ...still, status: 'accepted' }))).toEqual({
+      action: 'expire',
+      at: fundingExpiresAt,
+    });
   });
 
   it('has a delay for every step that a transfer takes by itself', () => {
     const scenarios = ['approve', 'review', 'reject', 'return:X', 'fail:X'];
     const steps = scenarios.flatMap((scenario) =>
-      transferStates.map((status) => due(row({ status, scenario, instants: { fundingExpiresAt } }))?.action),
+      transferStates.map(
+        (status) => transferDue(row({ status, scenario, instants: { fundingExpiresAt } }))?.action,
+      ),
     );
     expect(new Set(steps.filter((step) => step !== undefined))).toEqual(new Set(Object.keys(stepSeconds)));
   });

@@ -87,7 +87,7 @@ export function transferReads(row: TransferRow | undefined): readonly Read[] {
 }
 
 /** What a transfer waits for. Of a step and a deadline at the same instant the deadline comes first. */
-export function due(row: TransferRow): Due | null {
+export function transferDue(row: TransferRow): Due | null {
   const step = row.autoAdvance ? nextStep(row) : undefined;
   const waits = step?.action === 'accept' && row.beneficiary === null;
   const seconds = step === undefined || waits ? undefined : stepSeconds[step.action];
@@ -128,7 +128,7 @@ export function fireTransfer(
 function caughtUp(start: TransferPosition, context: CommandContext, rows: LoadedRows): TransferPosition {
   let at = start;
   for (let steps = 0; steps < stepsMax; steps += 1) {
-    const next = due(at.row);
+    const next = transferDue(at.row);
     if (next === null || next.at > context.now) return at;
     const fired = fireTransfer(at.row, next.action, { ...context, now: next.at }, rows);
     at = { ...fired, changes: [...at.changes, ...fired.changes] };

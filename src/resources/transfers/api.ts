@@ -25,7 +25,7 @@ import {
   text,
 } from '../../kernel/schema.ts';
 import { reconciliations } from '../../kernel/settlement.ts';
-import { advanceTransfer, due } from '../transfer-advance/machine.ts';
+import { advanceTransfer, transferDue } from '../transfer-advance/machine.ts';
 import { noTransferParams, type TransferParams } from '../transfer-moves/machine.ts';
 import {
   type Beneficiary,
@@ -204,7 +204,7 @@ export const transferResource: Resource<TransferRow> = {
   machine: transferMachine,
   present: presentTransfer,
   emitsEvents: true,
-  due,
+  due: transferDue,
 };
 
 function quoteInput(body: Static<typeof QuoteBody>): QuoteTransfer {

@@ -1,7 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findCurrency } from '../kernel/currency.ts';
-import { limits } from '../kernel/limits.ts';
 import {
   type FxTerms,
   formatRate,
@@ -11,50 +9,8 @@ import {
   parseRate,
   toSource,
   toTarget,
-} from './fx.ts';
-import { usdRates } from './rates.ts';
-
-const unit = 10n ** 12n;
-const amountMax = BigInt(limits.amountMax);
-const plain: FxTerms = { fxMarginBasisPoints: 0, fxRates: {} };
-const codes = Object.keys(usdRates);
-
-const amounts = fc.oneof(
-  fc.bigInt({ min: 1n, max: 200n }),
-  fc.bigInt({ min: 1n, max: amountMax }),
-  fc.constantFrom(1n, amountMax, amountMax - 1n),
-);
-const pairs = fc.record({
-  sourceCurrency: fc.constantFrom(...codes),
-  targetCurrency: fc.constantFrom(...codes),
-});
-/** Any rate that an application may set. */
-const rates = fc
-  .bigInt({ min: 1n, max: 10n ** 21n - 1n })
-  .chain((most) => fc.bigInt({ min: 1n, max: most }))
-  .map(formatRate);
-const margins = fc.integer({ min: 0, max: limits.fxMarginMax });
-const asks = fc
-  .record({
-    pair: pairs,
-    own: fc.option(rates, { nil: undefined }),
-    isOpposite: fc.boolean(),
-    fxMarginBasisPoints: margins,
-    fixedSide: fc.constantFrom('source' as const, 'target' as const),
-    amount: amounts,
-  })
-  .map(({ pair, own, isOpposite, fxMarginBasisPoints, fixedSide, amount }) => {
-    const { sourceCurrency: source, targetCurrency: target } = pair;
-    const name = isOpposite ? `${target}/${source}` : `${source}/${target}`;
-    const terms: FxTerms = { fxMarginBasisPoints, fxRates: own === undefined ? {} : { [name]: own } };
-    return { request: { ...pair, fixedSide, amount }, terms };
-  });
-
-/** 10 to the exponents of both currencies, as the fraction that a rate is multiplied with. */
-function scales({ sourceCurrency, targetCurrency }: Pair): { source: bigint; target: bigint } {
-  const power = (code: string) => 10n ** BigInt(findCurrency(code)?.exponent ?? 0);
-  return { source: power(sourceCurrency), target: power(targetCurrency) };
-}
+} from '../../src/ledger/fx.ts';
+import { amounts, asks, codes, pairs, plain, rates, scales, unit } from './asks.ts';
 
 describe('decimal text', () => {
   it.each([
