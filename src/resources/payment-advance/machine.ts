@@ -74,7 +74,7 @@ export function caughtUp(start: PaymentPosition, context: CommandContext): Payme
     if (!due || due.at > context.now) return at;
     at = firePayment(at, due, context);
   }
-  return at;
+  throw new Error('a payment does not come to rest');
 }
 
 /** The step that a payment's clock brings, at the instant it is due. */
