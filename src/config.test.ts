@@ -22,6 +22,8 @@ describe('the configuration', () => {
       hasMetrics: false,
       publicUrl: undefined,
       secret: undefined,
+      allowsPrivateWebhooks: true,
+      attemptDays: 30,
     });
   });
 

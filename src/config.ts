@@ -15,8 +15,12 @@ export interface Config {
   readonly logLevel: string;
   readonly hasMetrics: boolean;
   readonly publicUrl: string | undefined;
-  /** For encrypting what must be kept secret. */
+  /** For encrypting what must be kept secret; undefined lets an embedded server make its own. */
   readonly secret: string | undefined;
+  /** Whether webhooks may go to loopback, private and link-local addresses. */
+  readonly allowsPrivateWebhooks: boolean;
+  /** After so many days what was sent and answered in an attempt is cleared; that there was one stays. */
+  readonly attemptDays: number;
 }
 
 const roles = ['all', 'api', 'worker'] as const;
@@ -25,6 +29,7 @@ export type Role = (typeof roles)[number];
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const rateLimitOnServer = 100;
 const secretLengthMin = 32;
+const attemptDaysDefault = '30';
 
 /** A wrong flag or variable. Its message is one sentence for the person at the terminal. */
 export class ConfigProblem extends Error {
@@ -48,8 +53,14 @@ difference: of the embedded database while no server uses it, or of the one that
   --json             verify: print the result as JSON
   --version, --help
 
-Variables without a flag: DATABASE_URL (PostgreSQL 15 or newer instead of the embedded database), SANDBANK_RATE_LIMIT
-(off, or requests a second for each key), SANDBANK_PUBLIC_URL, SANDBANK_SECRET, LOG_LEVEL.`;
+Variables without a flag:
+  DATABASE_URL               PostgreSQL 15 or newer instead of the embedded database
+  SANDBANK_SECRET            encrypts the secrets of webhooks; required with DATABASE_URL, else made and kept with the data
+  SANDBANK_PRIVATE_WEBHOOKS  on or off: whether webhooks may go to private addresses; off with DATABASE_URL, else on
+  SANDBANK_ATTEMPT_DAYS      how long headers and bodies of webhook attempts are kept (30)
+  SANDBANK_RATE_LIMIT        off, or requests a second for each key
+  SANDBANK_PUBLIC_URL        the address under which callers know this server
+  LOG_LEVEL                  fatal, error, warn, info, debug, trace or silent (warn)`;
 
 export type Invocation =
   | { readonly show: 'help' | 'version' }
@@ -86,7 +97,17 @@ export function readConfig(
     hasMetrics: flags.metrics === true || switchOf(env.SANDBANK_METRICS || 'off', 'SANDBANK_METRICS'),
     publicUrl: publicUrlOf(env.SANDBANK_PUBLIC_URL || undefined),
     secret: secretOf(env.SANDBANK_SECRET || undefined),
+    allowsPrivateWebhooks: switchOf(
+      env.SANDBANK_PRIVATE_WEBHOOKS || (databaseUrl === undefined ? 'on' : 'off'),
+      'SANDBANK_PRIVATE_WEBHOOKS',
+    ),
+    attemptDays: daysOf(env.SANDBANK_ATTEMPT_DAYS || attemptDaysDefault),
   };
+  if (command === 'start' && databaseUrl !== undefined && config.secret === undefined) {
+    throw new ConfigProblem(
+      'SANDBANK_SECRET is missing: with DATABASE_URL all nodes need the same one, to encrypt the secrets of webhooks. "openssl rand -hex 32" makes one; keep it as safe as the database.',
+    );
+  }
   if (config.role !== 'all' && databaseUrl === undefined) {
     throw new ConfigProblem(
       `--role ${config.role} needs DATABASE_URL: an embedded database has one process, which does everything.`,
@@ -171,6 +192,13 @@ function secretOf(text: string | undefined): string | undefined {
     );
   }
   return text;
+}
+
+function daysOf(text: string): number {
+  const days = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (days < 1)
+    throw new ConfigProblem(`SANDBANK_ATTEMPT_DAYS must be a number of days from 1 to 9999, not "${text}".`);
+  return days;
 }
 
 function switchOf(text: string, name: string): boolean {

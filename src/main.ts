@@ -8,6 +8,7 @@ import type { Database } from './db/database.ts';
 import { MigrationChanged, pendingMigrations } from './db/migrate.ts';
 import { openPglite } from './db/pglite.ts';
 import { openPostgres } from './db/postgres.ts';
+import { VaultProblem } from './engine/vault.ts';
 import { scopes } from './kernel/scopes.ts';
 import { apiKeyPrefix } from './resources/api-keys/machine.ts';
 import { findAnyKey } from './resources/api-keys/store.ts';
@@ -85,7 +86,7 @@ async function run(config: Config): Promise<void> {
   const seed = config.seedFile === undefined ? undefined : await readSeed(config.seedFile);
   const server = await createServer(config, fail);
   try {
-    if (seed) await applySeed(seed, server.engine, server.reader, Date.now);
+    const secrets = seed ? await applySeed(seed, server, Date.now) : [];
     const left = seed ? unseeded(seed) : [];
     if (left.length > 0)
       console.error(
@@ -96,6 +97,8 @@ async function run(config: Config): Promise<void> {
     const address = await server.listen();
     closeOnSignal(server);
     console.log(banner(config, address, demoKey, known?.lastFour));
+    for (const { url, secret } of secrets)
+      console.log(`The secret of the webhook ${url}, shown only now: ${secret}\n`);
   } catch (error) {
     await server.close();
     throw error;
@@ -114,7 +117,7 @@ async function makeDemo(server: Server): Promise<string | undefined> {
       },
     ],
   };
-  await applySeed(seed, server.engine, server.reader, Date.now);
+  await applySeed(seed, server, Date.now);
   return key;
 }
 
@@ -198,7 +201,8 @@ function explain(error: unknown): string {
     error instanceof ConfigProblem ||
     error instanceof SeedProblem ||
     error instanceof DataDirectoryLocked ||
-    error instanceof MigrationChanged;
+    error instanceof MigrationChanged ||
+    error instanceof VaultProblem;
   if (isKnown) return error.message;
   if (!(error instanceof Error)) return String(error);
   const { code, port, syscall, severity } = error as NodeJS.ErrnoException & {

@@ -4,12 +4,14 @@ import { isIP } from 'node:net';
 import { type Static, Type } from 'typebox';
 import type { Engine } from './engine/engine.ts';
 import { newSuffix } from './engine/ids.ts';
+import type { Vault } from './engine/vault.ts';
 import { compileBody } from './http/validate.ts';
 import type { CommandKind } from './kernel/command.ts';
 import { findCurrency } from './kernel/currency.ts';
 import { encodeSuffix, formatId, type IdKind } from './kernel/ids.ts';
 import { parseStrict } from './kernel/json.ts';
 import { limits } from './kernel/limits.ts';
+import { retryProfileNames } from './kernel/retry.ts';
 import type { Reader } from './kernel/route.ts';
 import { strict, Time, text } from './kernel/schema.ts';
 import { isScope, scopes } from './kernel/scopes.ts';
@@ -18,7 +20,13 @@ import { providerNames } from './provider/index.ts';
 import { apiKeyPattern, declareApiKey } from './resources/api-keys/machine.ts';
 import { findKeyOwner } from './resources/api-keys/store.ts';
 import { declareApplication } from './resources/applications/machine.ts';
+import { eventCatalogue } from './resources/index.ts';
 import { declareOrganization } from './resources/organizations/machine.ts';
+import { eventFilters } from './resources/webhooks/api.ts';
+import { declareWebhook, webhookSecretPattern } from './resources/webhooks/machine.ts';
+import { webhooksTable } from './resources/webhooks/store.ts';
+import type { AddressGuard } from './workers/address-guard.ts';
+import { belongsTo, newWebhookSecret } from './workers/signature.ts';
 
 /**
  * The seed file declares what shall be there. It is applied at every start and by every node: ids are derived from
@@ -31,11 +39,18 @@ const User = strict({
 });
 
 const Webhook = strict({
-  url: text(2_000),
-  secret: Type.Optional(text(limits.nameLengthMax)),
+  url: text(limits.webhookUrlLengthMax),
+  secret: Type.Optional(Type.String({ pattern: webhookSecretPattern })),
   description: Type.Optional(text(limits.descriptionLengthMax)),
-  eventTypes: Type.Optional(Type.Array(text(100), { maxItems: 100 })),
-  retryProfile: Type.Optional(Type.Enum(['standard', 'fast', 'none'])),
+  eventTypes: Type.Optional(
+    Type.Array(Type.Enum([...eventFilters(eventCatalogue.map(({ type }) => type))]), {
+      minItems: 1,
+      maxItems: limits.webhookEventTypesMax,
+      uniqueItems: true,
+    }),
+  ),
+  retryProfile: Type.Optional(Type.Enum([...retryProfileNames])),
+  maxConcurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.webhookConcurrencyMax })),
 });
 
 const SeedSchema = strict({
@@ -95,6 +110,7 @@ const SeedSchema = strict({
 export type Seed = Static<typeof SeedSchema>;
 type SeedApplication = NonNullable<Seed['organizations'][number]['applications']>[number];
 type SeedKey = NonNullable<SeedApplication['apiKeys']>[number];
+type SeedWebhook = NonNullable<SeedApplication['webhooks']>[number];
 
 /** A seed that cannot be applied. Its message is one sentence for the person at the terminal. */
 export class SeedProblem extends Error {
@@ -138,19 +154,30 @@ export function checkedSeed(value: unknown, what: string): Seed {
 
 /** What the file declares and this version cannot make yet. It is said, so that nobody waits for it. */
 export function unseeded(seed: Seed): readonly string[] {
-  const applications = seed.organizations.flatMap((organization) => organization.applications ?? []);
-  return [
-    ...(seed.organizations.some(({ users }) => users && users.length > 0) ? ['users'] : []),
-    ...(applications.some(({ webhooks }) => webhooks && webhooks.length > 0) ? ['webhooks'] : []),
-  ];
+  return seed.organizations.some(({ users }) => users && users.length > 0) ? ['users'] : [];
+}
+
+/** The parts of a server that a seed goes through. */
+export interface SeedTarget {
+  readonly engine: Engine;
+  readonly reader: Reader;
+  readonly vault: Vault;
+  readonly guard: AddressGuard;
+}
+
+/** A secret that was made for a webhook, because the file gave none. It is told once. */
+export interface MadeSecret {
+  readonly url: string;
+  readonly secret: string;
 }
 
 export async function applySeed(
   seed: Seed,
-  engine: Engine,
-  reader: Pick<Reader, 'rows'>,
+  target: SeedTarget,
   wallClock: () => number,
-): Promise<void> {
+): Promise<readonly MadeSecret[]> {
+  const { engine, reader } = target;
+  const made: MadeSecret[] = [];
   for (const organization of seed.organizations) {
     const orgId = derivedId('organization', organization.name);
     const declare = async <Input>(kind: CommandKind<Input>, input: Input): Promise<void> => {
@@ -180,8 +207,42 @@ export async function applySeed(
       await declare(declareApplication, { id: appId, name: application.name, terms: termsOf(application) });
       for (const key of application.apiKeys ?? [])
         await declare(declareApiKey, await keyInput(key, orgId, appId, reader));
+      for (const webhook of application.webhooks ?? []) {
+        const { isMade, ...input } = await webhookInput(webhook, orgId, appId, target);
+        await declare(declareWebhook, input);
+        if (isMade) made.push({ url: webhook.url, secret: input.secret });
+      }
     }
   }
+  return made;
+}
+
+async function webhookInput(asked: SeedWebhook, orgId: string, appId: string, target: SeedTarget) {
+  const { url, secret: given, description, eventTypes, retryProfile, maxConcurrency } = asked;
+  const { reader, vault, guard } = target;
+  const problem = await guard.problemOf(url);
+  if (problem !== null) throw new SeedProblem(`The webhook ${url} is not accepted: ${problem}`);
+  const id = derivedId('webhook', `${appId} ${url}`);
+  const owner = belongsTo(orgId, id);
+  const before = await reader.byKey(webhooksTable, orgId, id);
+  const [current] = before?.secrets ?? [];
+  const kept = current && vault.open(current.sealed, owner);
+  const secret = given ?? kept ?? newWebhookSecret();
+  return {
+    id,
+    appId,
+    fields: {
+      url,
+      description: description ?? null,
+      eventTypes: eventTypes ?? ['*'],
+      retryProfile: retryProfile ?? 'standard',
+      concurrencyMax: maxConcurrency ?? limits.webhookConcurrencyDefault,
+    },
+    secret,
+    sealed: vault.seal(secret, owner),
+    isSameSecret: secret === kept,
+    isMade: given === undefined && kept === undefined,
+  };
 }
 
 function termsOf({ fee, provider, fx }: SeedApplication): Partial<Terms> {

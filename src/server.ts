@@ -2,11 +2,14 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
+import { listenPostgres } from './db/listener.ts';
 import { migrate } from './db/migrate.ts';
 import { openPglite } from './db/pglite.ts';
 import { openPostgres } from './db/postgres.ts';
 import { createReader } from './db/reader.ts';
+import { DeliveryQueue } from './engine/delivery-queue.ts';
 import { Engine } from './engine/engine.ts';
+import { Vault } from './engine/vault.ts';
 import { createApp } from './http/app.ts';
 import { createMetrics, unmeasured } from './http/metrics.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
@@ -15,15 +18,27 @@ import type { Reader } from './kernel/route.ts';
 import { providers } from './provider/index.ts';
 import { beginAdvance } from './resources/clocks/machine.ts';
 import { resources, routes } from './resources/index.ts';
+import { findAnyWebhook } from './resources/webhooks/store.ts';
+import { ownSecret } from './secret.ts';
+import { AddressGuard } from './workers/address-guard.ts';
 import { ClockRunner } from './workers/clock-runner.ts';
+import { Deliverer } from './workers/deliverer.ts';
+import { createDeliveries } from './workers/deliveries.ts';
 import { startReaper } from './workers/reaper.ts';
+import { Replayer } from './workers/replayer.ts';
+import { Sender } from './workers/sender.ts';
+import { belongsTo } from './workers/signature.ts';
 import { startTimers } from './workers/timers.ts';
+import { webhookErrands } from './workers/webhook-errands.ts';
 
 export interface Server {
   readonly app: FastifyInstance;
   readonly database: Database;
   readonly engine: Engine;
   readonly reader: Reader;
+  readonly vault: Vault;
+  readonly guard: AddressGuard;
+  readonly deliverer: Deliverer;
   /** Starts to listen and returns the address under which callers reach it. */
   listen(): Promise<string>;
   /** Requests under way are answered, then the last batch is written, then the database is closed. */
@@ -49,9 +64,13 @@ export async function createServer(
         );
   try {
     await migrate(database);
-    return assemble(config, database, (made) => {
+    const vault = new Vault(config.secret ?? (await ownSecret(config.dataDirectory)));
+    await tryVault(vault, createReader(database));
+    const server = assemble(config, database, vault, (made) => {
       log = made;
     });
+    await server.start();
+    return server;
   } catch (error) {
     // An open database would keep the process alive, and its directory locked.
     await database.close();
@@ -59,7 +78,19 @@ export async function createServer(
   }
 }
 
-function assemble(config: Config, database: Database, onLog: (log: FastifyInstance['log']) => void): Server {
+/** A server with another secret than the one before would fail at every delivery: it is told at the start. */
+async function tryVault(vault: Vault, reader: Reader): Promise<void> {
+  const webhook = await findAnyWebhook(reader);
+  const [secret] = webhook?.secrets ?? [];
+  if (webhook && secret) vault.open(secret.sealed, belongsTo(webhook.orgId, webhook.id));
+}
+
+function assemble(
+  config: Config,
+  database: Database,
+  vault: Vault,
+  onLog: (log: FastifyInstance['log']) => void,
+): Server & { start(): Promise<void> } {
   const wallClock = Date.now;
   let address = config.publicUrl ?? '';
   const publicUrl = () => address;
@@ -70,11 +101,34 @@ function assemble(config: Config, database: Database, onLog: (log: FastifyInstan
     providers,
     presentEntry,
     docsUrl: () => `${address}/docs`,
+    vault,
+    onCommit: (committed) => deliveries.onCommit(committed),
     metrics: metrics?.engine ?? unmeasured,
     onBug: (error, requestId) => app.log.error({ err: error, requestId }, 'a command failed'),
   });
   const onError = (error: unknown, what: string) => app.log.warn({ err: error }, what);
-  const runner = new ClockRunner({ engine, reader, wallClock, onError });
+  const isAlone = database.kind === 'pglite';
+  const guard = new AddressGuard({ allowsPrivate: config.allowsPrivateWebhooks });
+  const queue = new DeliveryQueue(database);
+  const sender = new Sender(guard);
+  const deliverer = new Deliverer({ queue, engine, sender, vault, wallClock, onError });
+  const replayer = new Replayer({ engine, reader, wallClock });
+  const deliveries = createDeliveries({
+    deliverer,
+    replayer,
+    queue,
+    reader,
+    wallClock,
+    isAlone,
+    listen: (onWords) =>
+      listenPostgres(config.databaseUrl ?? '', 'sandbank_work', onWords, (error) =>
+        onError(error, 'announcements of other nodes are not heard'),
+      ),
+    onError,
+  });
+  const nextMark = (appId: string) => deliverer.nextMark(appId);
+  const runner = new ClockRunner({ engine, reader, wallClock, nextMark, onError });
+  const errands = webhookErrands({ engine, reader, vault, guard, deliverer, wallClock });
   let isDraining = false;
   const app = createApp({
     engine,
@@ -87,7 +141,7 @@ function assemble(config: Config, database: Database, onLog: (log: FastifyInstan
       isDraining
         ? Promise.resolve({ ok: false, reason: 'The server is shutting down.' })
         : databaseReadiness(database),
-    errands: new Map([[beginAdvance.name, (submission) => runner.advance(submission)]]),
+    errands: new Map([...errands, [beginAdvance.name, (submission) => runner.advance(submission)]]),
     logLevel: config.logLevel,
     wallClock,
   });
@@ -96,9 +150,8 @@ function assemble(config: Config, database: Database, onLog: (log: FastifyInstan
   const stopReaper =
     config.role === 'api'
       ? () => undefined
-      : startReaper(engine, wallClock, (error) => log.warn({ err: error }, 'reaping failed'));
+      : startReaper({ engine, queue, attemptDays: config.attemptDays, wallClock, onError });
 
-  const isAlone = database.kind === 'pglite';
   const timers =
     config.role === 'api' ? undefined : startTimers({ runner, reader, wallClock, isAlone, onError });
 
@@ -107,6 +160,12 @@ function assemble(config: Config, database: Database, onLog: (log: FastifyInstan
     database,
     engine,
     reader,
+    vault,
+    guard,
+    deliverer,
+    start: async () => {
+      if (config.role !== 'api') await deliveries.start();
+    },
     listen: async () => {
       await app.listen({ port: config.port, host: config.host });
       const { port } = app.server.address() as AddressInfo;
@@ -126,6 +185,8 @@ function assemble(config: Config, database: Database, onLog: (log: FastifyInstan
       await app.close();
       clearInterval(sweep);
       clearTimeout(cut);
+      await deliveries.stop();
+      await deliverer.stop();
       await engine.drain();
       await database.close();
     },

@@ -4,10 +4,12 @@ import { idempotencyTable } from '../src/engine/answers.ts';
 import { openApiDocument } from '../src/http/openapi.ts';
 import { errorsMarkdown } from '../src/http/pages.ts';
 import { scenariosReference, statesReference, toMarkdown } from '../src/http/reference.ts';
+import { attemptsTable, deliveriesTable } from '../src/kernel/delivery.ts';
 import { type ErrorCode, errorCatalogue } from '../src/kernel/errors.ts';
 import type { Table } from '../src/kernel/table.ts';
 import * as trail from '../src/kernel/trail.ts';
 import { resources, routes } from '../src/resources/index.ts';
+import { webhookHealthTable } from '../src/resources/webhooks/store.ts';
 import type { Server } from '../src/server.ts';
 import { dumpSchema, readColumns } from './support/schema-dump.ts';
 import { databaseKinds, openServer } from './support/server.ts';
@@ -103,7 +105,9 @@ describe.each(databaseKinds)('on %s', (kind) => {
 
   const described: readonly Table<never>[] = [
     ...resources.map(({ table }) => table as Table<never>),
-    ...[idempotencyTable, ...Object.values(trail)].map((table) => table as Table<never>),
+    ...[idempotencyTable, deliveriesTable, attemptsTable, webhookHealthTable, ...Object.values(trail)].map(
+      (table) => table as Table<never>,
+    ),
   ];
 
   test.each(described)(

@@ -54,7 +54,9 @@ export function openPool(settings: PoolSettings): Database {
     onConnect: async (client: pg.ClientBase) => {
       // PGlite has one session for ever: what an earlier connection prepared is still there.
       if (settings.kind === 'pglite') await client.query('discard all');
-      await client.query(sessionSettings);
+      // Only other processes need to be told of what is committed, and only they could hear it.
+      const announces = settings.kind === 'postgres' ? "set sandbank.announces = 'on';" : '';
+      await client.query(sessionSettings + announces);
     },
   } as pg.PoolConfig);
   // An idle connection that the server closes is reported here; without a listener it would end the process.

@@ -1,33 +1,18 @@
 import { encodeArray } from '../db/array.ts';
 import type { Connection, Database } from '../db/database.ts';
 import type { Accepted, AnyResource, Change } from '../kernel/command.ts';
+import type { DeliveryRow } from '../kernel/delivery.ts';
 import { type Presented, successStatus, withRequestId } from '../kernel/envelope.ts';
 import { isStored, type Refusal, refuse } from '../kernel/errors.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import { formatId } from '../kernel/ids.ts';
 import type { Provider } from '../kernel/provider.ts';
-import type { AnyRow } from '../kernel/table.ts';
-import {
-  type AuditRow,
-  auditTable,
-  balancesTable,
-  type EventRow,
-  eventsTable,
-  type HistoryRow,
-  historyTable,
-  type LedgerEntryRow,
-  ledgerEntriesTable,
-  type ProviderEventRow,
-  providerEventsTable,
-  type SettlementLineRow,
-  settlementLinesTable,
-  timersTable,
-} from '../kernel/trail.ts';
-import { findAnswers, type IdempotencyRow, idempotencyTable, pendingStatus } from './answers.ts';
+import type { EventRow, LedgerEntryRow } from '../kernel/trail.ts';
+import { findAnswers, type IdempotencyRow, pendingStatus } from './answers.ts';
 import { BatchClocks } from './batch-clocks.ts';
+import { BatchTrail } from './batch-trail.ts';
 import {
   auditRow,
-  balanceRows,
   eventRow,
   historyRow,
   ledgerEntryRows,
@@ -38,6 +23,7 @@ import { newSuffix } from './ids.ts';
 import type { KnownClocks } from './known-clocks.ts';
 import { type TableWrite, writeStatement } from './persist.ts';
 import { type Answer, claimScope, refusalAnswer, type Submission } from './submission.ts';
+import type { Vault } from './vault.ts';
 import { WorkingSet } from './working-set.ts';
 
 export interface BatchSettings {
@@ -48,9 +34,19 @@ export interface BatchSettings {
   /** Where the errors page is; error bodies point there. */
   readonly docsUrl: () => string;
   readonly onBug: (error: unknown, requestId: string) => void;
+  /** Encrypts the kept answers that show a secret. */
+  readonly vault: Vault;
+  /** What a batch has written, once it is committed. */
+  readonly onCommit?: (committed: Committed) => void;
 }
 
-type Prior = Pick<IdempotencyRow, 'fingerprint' | 'status' | 'body'>;
+export interface Committed {
+  readonly changes: readonly Change[];
+  readonly events: readonly EventRow[];
+  readonly deliveries: readonly DeliveryRow[];
+}
+
+type Prior = Pick<IdempotencyRow, 'fingerprint' | 'status' | 'body' | 'createdAt'>;
 
 /** Says in which step a batch failed: a lock that is not had while writing is another request with the same key. */
 export class PersistBusy extends Error {
@@ -91,16 +87,7 @@ class Batch {
   readonly #rows: WorkingSet;
   readonly #settings: BatchSettings;
   readonly #priors = new Map<string, Prior>();
-  readonly #history: HistoryRow[] = [];
-  readonly #events: EventRow[] = [];
-  readonly #audit: AuditRow[] = [];
-  readonly #changes: Change[] = [];
-  readonly #entries: LedgerEntryRow[] = [];
-  readonly #providerEvents: ProviderEventRow[] = [];
-  readonly #settlementLines: SettlementLineRow[] = [];
-  readonly #kept: IdempotencyRow[] = [];
-  /** Answers for keys whose requests were in progress. */
-  readonly #concluded: IdempotencyRow[] = [];
+  readonly #trail = new BatchTrail();
   readonly #clocks: BatchClocks;
   readonly #bugs: { readonly error: unknown; readonly requestId: string }[] = [];
 
@@ -134,7 +121,7 @@ class Batch {
       await this.#clocks.loadForeign(connection, this.#submissions);
     }
     const answers = this.#decideAll();
-    if (priors === 'trust-none' && this.#kept.length < claims.length) return undefined;
+    if (priors === 'trust-none' && this.#trail.kept.length < claims.length) return undefined;
     return this.#finish(connection, answers);
   }
 
@@ -143,9 +130,11 @@ class Batch {
   }
 
   async #finish(connection: Connection, answers: readonly Answer[]): Promise<readonly Answer[]> {
-    const writes = this.#writes();
+    const writes = this.#trail.writes(this.#rows, this.#settings.resources.values());
     if (writes.length > 0) await this.#persist(connection, writes);
     this.#clocks.remember();
+    const { changes, announced, deliveries } = this.#trail;
+    this.#settings.onCommit?.({ changes, events: announced, deliveries });
     // Told at the end, because a batch may be decided twice before it is written once.
     for (const { error, requestId } of this.#bugs) this.#settings.onBug(error, requestId);
     return answers;
@@ -180,7 +169,8 @@ class Batch {
     const isPending = prior?.status === pendingStatus;
     if (prior && submission.idempotency && !(isPending && submission.kind.concludes)) {
       const isSame = Buffer.compare(prior.fingerprint, submission.idempotency.fingerprint) === 0;
-      if (isSame && !isPending) return replay(prior);
+      if (isSame && !isPending) return this.#replay(submission, prior);
+      if (isSame && isDead(prior, submission)) return this.#run(submission);
       const param = 'Idempotency-Key';
       return this.#refused(
         submission,
@@ -189,6 +179,10 @@ class Batch {
           : refuse('idempotency_key_reused', { param }),
       );
     }
+    return this.#run(submission);
+  }
+
+  #run(submission: Submission): Answer {
     try {
       const decision = submission.kind.decide(
         submission.input,
@@ -204,10 +198,10 @@ class Batch {
   }
 
   #accepted(submission: Submission, accepted: Accepted): Answer {
-    const { changes, answer, fields, isInterim, timed } = accepted;
+    const { changes, answer, fields, isInterim, timed, events, deliveries, isSecret } = accepted;
     const { context, kind } = submission;
-    const present = ({ resource, row }: Pick<Change, 'resource'> & { row: AnyRow }) =>
-      JSON.stringify(this.#resource(resource).present(row));
+    const present = ({ resource, row, shown }: Accepted['answer']) =>
+      JSON.stringify(shown ?? this.#resource(resource).present(row));
     // All is made and shown before anything is recorded: what fails must not leave half of its command behind.
     const shown = changes.map(present);
     const own = shown[changes.findLastIndex(({ row }) => row === answer.row)] ?? present(answer);
@@ -224,36 +218,42 @@ class Batch {
     changes.forEach((change, i) => {
       this.#record(submission, change, shown[i] ?? '');
     });
-    this.#entries.push(...entries);
-    this.#providerEvents.push(...told);
-    this.#settlementLines.push(...settled);
+    this.#trail.entries.push(...entries);
+    this.#trail.providerEvents.push(...told);
+    this.#trail.settlementLines.push(...settled);
     for (const { resource, row } of timed ?? []) this.#rows.retime(resource, row);
-    this.#audit.push(auditRow(submission, answer));
+    this.#trail.events.push(...(events ?? []));
+    if (!kind.addressesEvents) this.#trail.announced.push(...(events ?? []));
+    this.#trail.deliveries.push(...(deliveries ?? []));
+    this.#trail.audit.push(auditRow(submission, answer));
     const made: Answer = { status: successStatus[kind.success], body, isReplay: false, code: null };
     if (isInterim) this.#keep(submission, { ...made, status: pendingStatus, body: '' });
-    else this.#keep(submission, made);
+    else this.#keep(submission, isSecret ? { ...made, body: this.#sealed(submission, body) } : made);
     return made;
   }
 
   #record({ context }: Submission, change: Change, json: string): void {
     this.#rows.apply(change);
-    this.#changes.push(change);
+    this.#trail.changes.push(change);
     const { requestId, suffix } = context;
-    const appId = this.#resource(change.resource).emitsEvents ? change.row.appId : undefined;
+    const isTold = this.#resource(change.resource).emitsEvents && !change.isSilent;
+    const appId = isTold ? change.row.appId : undefined;
     // The first event shares its suffix with the request, so that the rows of one request can be told together.
     const eventId =
       appId === undefined ? null : formatId('event', this.#isFirstEvent(requestId) ? suffix : newSuffix());
-    this.#history.push(historyRow(context, change, eventId));
-    if (eventId !== null && appId !== undefined)
-      this.#events.push(eventRow(context, change, eventId, appId, json));
+    this.#trail.history.push(historyRow(context, change, eventId));
+    if (eventId === null || appId === undefined) return;
+    const event = eventRow(context, change, eventId, appId, json);
+    this.#trail.events.push(event);
+    this.#trail.announced.push(event);
   }
 
   #isFirstEvent(requestId: string): boolean {
-    return this.#events.at(-1)?.requestId !== requestId;
+    return this.#trail.events.at(-1)?.requestId !== requestId;
   }
 
   #refused(submission: Submission, refusal: Refusal): Answer {
-    this.#audit.push(auditRow(submission, refusal.code));
+    this.#trail.audit.push(auditRow(submission, refusal.code));
     const answer = this.#render(submission, refusal);
     return isStored(refusal.code) ? this.#keep(submission, answer) : answer;
   }
@@ -270,7 +270,7 @@ class Batch {
     const { status, body } = answer;
     const { key, fingerprint } = idempotency;
     const isConcluded = this.#priors.get(scope)?.status === pendingStatus;
-    (isConcluded ? this.#concluded : this.#kept).push({
+    (isConcluded ? this.#trail.concluded : this.#trail.kept).push({
       orgId: context.orgId,
       appId: context.appId,
       key,
@@ -279,33 +279,18 @@ class Batch {
       body,
       createdAt: wallNow,
     });
-    this.#priors.set(scope, { fingerprint, status, body });
+    this.#priors.set(scope, { fingerprint, status, body, createdAt: wallNow });
     return answer;
   }
 
-  #writes(): readonly TableWrite[] {
-    // First in the list is last to run, after the keys: the balances of an organization are what its batches wait for.
-    const writes: TableWrite[] = [{ table: balancesTable, mode: 'add', rows: balanceRows(this.#changes) }];
-    for (const { name, table } of this.#settings.resources.values()) {
-      const { inserts, updates } = this.#rows.changed(name);
-      writes.push({ table, mode: 'insert', rows: inserts }, { table, mode: 'update', rows: updates });
-    }
-    const timers = this.#rows.timers();
-    // Sorted: two nodes that insert the same keys wait for each other in one direction only, and never in a circle.
-    this.#kept.sort((a, b) => (keyOrder(a) < keyOrder(b) ? -1 : 1));
-    writes.push(
-      { table: historyTable, mode: 'insert', rows: this.#history },
-      { table: eventsTable, mode: 'insert', rows: this.#events },
-      { table: ledgerEntriesTable, mode: 'insert', rows: this.#entries },
-      { table: providerEventsTable, mode: 'insert', rows: this.#providerEvents },
-      { table: settlementLinesTable, mode: 'insert', rows: this.#settlementLines },
-      { table: timersTable, mode: 'put', rows: timers.put },
-      { table: timersTable, mode: 'delete', rows: timers.removed },
-      { table: idempotencyTable, mode: 'put', rows: this.#concluded },
-      { table: auditTable, mode: 'insert', rows: this.#audit },
-      { table: idempotencyTable, mode: 'insert', rows: this.#kept },
-    );
-    return writes.filter(({ rows }) => rows.length > 0);
+  #sealed(submission: Submission, body: string): string {
+    return this.#settings.vault.seal(body, claimScope(submission) ?? '');
+  }
+
+  #replay(submission: Submission, { status, body }: Prior): Answer {
+    const { vault } = this.#settings;
+    const shown = vault.isSealed(body) ? vault.open(body, claimScope(submission) ?? '') : body;
+    return { status, body: shown, isReplay: true, code: null };
   }
 
   async #persist(connection: Connection, writes: readonly TableWrite[]): Promise<void> {
@@ -331,10 +316,8 @@ function withFields(json: string, fields: Readonly<Record<string, unknown>>): st
   return `${json.slice(0, -1)},${JSON.stringify(fields).slice(1)}`;
 }
 
-function replay({ status, body }: Prior): Answer {
-  return { status, body, isReplay: true, code: null };
-}
-
-function keyOrder({ orgId, appId, key }: IdempotencyRow): string {
-  return `${orgId} ${appId} ${key}`;
+/** A request of several commands whose process died on the way. */
+function isDead({ status, createdAt }: Prior, { kind, wallNow }: Submission): boolean {
+  const { retakenAfterMs } = kind;
+  return status === pendingStatus && retakenAfterMs !== undefined && wallNow - createdAt > retakenAfterMs;
 }

@@ -1,13 +1,17 @@
 import { encodeArray } from '../db/array.ts';
 import { assert } from '../kernel/assert.ts';
+import { deliveriesTable, wantsEvent } from '../kernel/delivery.ts';
 import type { Statement, Table } from '../kernel/table.ts';
 
 /** Rows of one table that one batch writes. */
 export interface TableWrite {
   // biome-ignore lint/suspicious/noExplicitAny: a batch writes tables of every row type, each through its own description.
   readonly table: Table<any>;
-  /** `add` adds the one column that is not of the key to what is there; `put` inserts or replaces. */
-  readonly mode: 'insert' | 'update' | 'add' | 'put' | 'delete';
+  /**
+   * `add` adds the one column that is not of the key to what is there; `put` inserts or replaces. `match` is for events: it
+   * makes a delivery to each endpoint that wants one of them.
+   */
+  readonly mode: 'insert' | 'update' | 'add' | 'put' | 'delete' | 'match';
   // biome-ignore lint/suspicious/noExplicitAny: see above.
   readonly rows: readonly any[];
 }
@@ -78,6 +82,7 @@ function compose(writes: readonly TableWrite[]): string {
       return `$${parameters}::${type}[]`;
     });
     if (mode === 'update') return updateText(table, arrays);
+    if (mode === 'match') return matchText(table, arrays);
     return mode === 'delete' ? deleteText(table, arrays) : insertText(table, arrays, mode);
   });
   const [orgIds, clockIds, versions] = [parameters + 1, parameters + 2, parameters + 3];
@@ -118,4 +123,18 @@ function updateText<Row>(table: Table<Row>, arrays: readonly string[]): string {
     .map((column) => `${column} = u.${column}`);
   const match = table.key.map((column) => `t.${column} = u.${column}`).join(' and ');
   return `update ${table.name} t set ${sets.join(', ')} from unnest(${arrays.join(', ')}) as u(${columns.join(', ')}) where ${match}`;
+}
+
+/**
+ * Deliveries of new events. Endpoints are looked up here and not in memory, because one that another node made a moment ago
+ * wants the event as well. The id follows from the event and the endpoint, so that the pair cannot be made twice.
+ */
+function matchText<Row>(table: Table<Row>, arrays: readonly string[]): string {
+  const columns = table.columns.map(({ column }) => column);
+  return (
+    `insert into ${deliveriesTable.name} (org_id, id, app_id, webhook_id, event_id, event_type, trigger, status, due_at, ` +
+    `created_at, updated_at) select e.org_id, 'dlv_' || substr(e.id, 5, 20) || right(w.id, 6), e.app_id, w.id, e.id, e.type, ` +
+    `'event', 'pending', 'epoch', e.created_at, e.created_at from unnest(${arrays.join(', ')}) as e(${columns.join(', ')}) ` +
+    `cross join lateral (select w.id from webhooks w where w.org_id = e.org_id and w.app_id = e.app_id and ${wantsEvent} offset 0) w`
+  );
 }

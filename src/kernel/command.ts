@@ -1,14 +1,16 @@
 import { assert } from './assert.ts';
 import type { Due } from './clock.ts';
+import type { DeliveryRow } from './delivery.ts';
 import type { Presented, Success } from './envelope.ts';
 import type { Refusal } from './errors.ts';
 import type { IdKind } from './ids.ts';
-import { arrivalEvent, type Machine } from './machine.ts';
+import { arrivalOf, type Machine } from './machine.ts';
 import type { Entry } from './posting.ts';
 import type { ProviderMove } from './provider.ts';
 import type { Settlement } from './settlement.ts';
 import type { AnyRow, Instant, KeyLock, Table } from './table.ts';
 import type { Terms } from './terms.ts';
+import type { EventRow } from './trail.ts';
 
 /** Who asks: a key over HTTP, or Sandbank itself (the seed file, a worker). */
 export interface Actor {
@@ -83,6 +85,8 @@ export interface Change {
   readonly from: string | null;
   readonly row: StatefulRow;
   readonly event: string;
+  /** Nobody is told of it. */
+  readonly isSilent: boolean;
   /** What the move posts to the ledger. */
   readonly entries: readonly Entry[];
   /** What the provider sees of the move; null for one that it has no part in. */
@@ -103,14 +107,20 @@ export interface StatefulRow extends AnyRow {
 export interface Accepted {
   readonly ok: true;
   readonly changes: readonly Change[];
-  /** The row that the answer shows. */
-  readonly answer: { readonly resource: IdKind; readonly row: AnyRow };
+  /** The row that the answer shows, in the manner of its resource unless told. */
+  readonly answer: { readonly resource: IdKind; readonly row: AnyRow; readonly shown?: Presented };
   /** Fields that the answer has beside those of the row. */
   readonly fields?: Readonly<Record<string, unknown>>;
   /** The work goes on in further commands: until one that `concludes` has answered, the key is that of a request in progress. */
   readonly isInterim?: true;
   /** Records that did not change, but whose timers shall be written anew. */
   readonly timed?: readonly { readonly resource: IdKind; readonly row: StatefulRow }[];
+  /** Events that follow from no change: somebody asked for them. */
+  readonly events?: readonly EventRow[];
+  /** Deliveries of events to endpoints of somebody's choice; those that follow from events are the engine's to make. */
+  readonly deliveries?: readonly DeliveryRow[];
+  /** The answer shows a secret: what is kept of it for the key is encrypted. */
+  readonly isSecret?: true;
 }
 
 export type Decision = Accepted | Refusal;
@@ -122,6 +132,10 @@ export interface CommandKind<Input> {
   readonly success: Success;
   /** The last of several commands that carry out one request: its answer is the one that is kept for the key. */
   readonly concludes?: true;
+  /** After so long a request of several commands is taken for dead: its key may be used again, for the same request. */
+  readonly retakenAfterMs?: number;
+  /** The events that it makes go to the endpoints that it names itself, and to no others. */
+  readonly addressesEvents?: true;
   readonly reads: (input: Input, request: Request) => readonly Read[];
   /**
    * What else must be read, known only from the rows of `reads`: a refund names its payment. Only what never changes may
@@ -139,7 +153,7 @@ export function change<Row extends StatefulRow>(
   row: Row,
   effects: Partial<Pick<Change, 'entries' | 'told' | 'settlement'>> = {},
 ): Change {
-  const event = arrivalEvent(machine, action, before, row);
+  const { event, isSilent } = arrivalOf(machine, action, before, row);
   assert(row.version === (before?.version ?? 0) + 1, `${machine.resource}: a move counts its version up`);
   return {
     resource: machine.resource,
@@ -147,6 +161,7 @@ export function change<Row extends StatefulRow>(
     from: before?.status ?? null,
     row,
     event: `${machine.resource}.${event}`,
+    isSilent,
     entries: effects.entries ?? [],
     told: effects.told ?? null,
     settlement: effects.settlement ?? null,

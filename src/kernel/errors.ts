@@ -217,6 +217,24 @@ export const errorCatalogue = {
     'Name a nearer time, or return to real time with `reset` first.',
     stored,
   ),
+  webhook_url_not_allowed: entry(
+    422,
+    'The URL names an address that this server does not send to.',
+    'Use an http or https URL without credentials whose host is reachable from the public internet, or let the server be configured to allow private addresses.',
+    stored,
+  ),
+  webhook_not_found: entry(
+    422,
+    'The webhook named in the body does not exist in this organization.',
+    'Check `webhookId`, or leave it out.',
+    stored,
+  ),
+  webhook_limit_reached: entry(
+    422,
+    'The application has as many webhooks as it may have.',
+    'Change a webhook that is there instead of making another one.',
+    stored,
+  ),
   rate_limited: entry(
     429,
     'The key sends more requests than its rate limit allows.',

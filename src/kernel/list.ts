@@ -18,6 +18,11 @@ export interface ListQuery {
   readonly settledOn?: string;
   readonly result?: string;
   readonly currency?: string;
+  readonly type?: string;
+  readonly resource?: string;
+  readonly resourceId?: string;
+  readonly eventId?: string;
+  readonly webhookId?: string;
   readonly createdAfter?: string;
   readonly createdBefore?: string;
 }
@@ -43,7 +48,12 @@ export type ListFilter =
   | 'outcome'
   | 'settledOn'
   | 'result'
-  | 'currency';
+  | 'currency'
+  | 'type'
+  | 'resource'
+  | 'resourceId'
+  | 'eventId'
+  | 'webhookId';
 
 /** Builds the query of one page, or nothing when the cursor is not one of ours. One row more than asked tells `hasMore`. */
 export function listRequest<Row extends AnyRow>(
@@ -123,6 +133,10 @@ export function instantToText(instant: Instant): string {
     lastInstant = instant;
   }
   return lastText;
+}
+
+export function shownInstant(instant: Instant | null): string | null {
+  return instant === null ? null : instantToText(instant);
 }
 
 /** The day of an instant, in UTC. */

@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { change } from './command.ts';
-import {
-  allowedActions,
-  arrivalEvent,
-  defineMachine,
-  eventTypes,
-  finalStates,
-  refuseMove,
-} from './machine.ts';
+import { allowedActions, arrivalOf, defineMachine, eventTypes, finalStates, refuseMove } from './machine.ts';
 
 interface Door {
   readonly orgId: string;
@@ -52,8 +45,8 @@ describe('a machine', () => {
   });
 
   it('throws when a decision arrives where the table does not say: that is our bug', () => {
-    expect(() => arrivalEvent(door, 'shut', at('open'), at('gone'))).toThrow('must not lead');
-    expect(() => arrivalEvent(door, 'shut', null, at('shut'))).toThrow('must not lead');
+    expect(() => arrivalOf(door, 'shut', at('open'), at('gone'))).toThrow('must not lead');
+    expect(() => arrivalOf(door, 'shut', null, at('shut'))).toThrow('must not lead');
     expect(() => refuseMove(door, 'fly', at('open'))).toThrow('no action');
   });
 
@@ -97,7 +90,7 @@ describe('a move', () => {
     expect(allowedActions(gate, at('shut'))).toEqual(['paint']);
     expect(refuseMove(gate, 'open', at('shut'))?.message).toContain('cannot open (only when it is oiled)');
     expect(refuseMove(gate, 'open', at('open'))?.message).not.toContain('oiled');
-    expect(() => arrivalEvent(gate, 'open', at('shut'), at('open'))).toThrow('must not lead');
+    expect(() => arrivalOf(gate, 'open', at('shut'), at('open'))).toThrow('must not lead');
   });
 
   it("that another record brings is in nobody's hands, but may be made", () => {
@@ -107,8 +100,11 @@ describe('a move', () => {
   });
 
   it('tells its event by the state of arrival, unless it names one', () => {
-    expect(arrivalEvent(gate, 'build', null, at('shut'))).toBe('shut');
-    expect(arrivalEvent(gate, 'paint', at('open'), at('open', 2))).toBe('painted');
+    expect(arrivalOf(gate, 'build', null, at('shut'))).toEqual({ event: 'shut', isSilent: false });
+    expect(arrivalOf(gate, 'paint', at('open'), at('open', 2))).toEqual({
+      event: 'painted',
+      isSilent: false,
+    });
     expect(eventTypes(gate)).toEqual([
       ...['customer.shut', 'customer.open', 'customer.painted', 'customer.polished', 'customer.carried'],
     ]);

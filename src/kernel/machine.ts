@@ -20,6 +20,8 @@ export interface Move<Row> {
   readonly when?: Condition<Row>;
   /** The kind of record that brings this move along: nobody can ask for it. */
   readonly by?: IdKind;
+  /** Told to no webhook, although it is in the history. */
+  readonly isSilent?: true;
 }
 
 export interface Condition<Row> {
@@ -107,14 +109,14 @@ export function refuseTransition<Row extends Stateful>(
 
 /**
  * The assertion after `decide`: a record that arrives where its table does not say is our bug. Gives the name of the
- * event that tells of the arrival.
+ * event that tells of the arrival, and whether anybody is told.
  */
-export function arrivalEvent<Row extends Stateful>(
+export function arrivalOf<Row extends Stateful>(
   machine: Machine<Row>,
   action: string,
   before: Row | null,
   after: Row,
-): string {
+): Arrival {
   const move = movesOf(machine, action).find(
     ({ from, to, when, stays }) =>
       (before === null ? from.length === 0 : from.includes(before.status) && (when?.holds(before) ?? true)) &&
@@ -124,12 +126,19 @@ export function arrivalEvent<Row extends Stateful>(
     move,
     `${machine.resource}: ${action} must not lead from ${before?.status ?? 'nothing'} to ${after.status}`,
   );
-  return move.event ?? after.status;
+  return { event: move.event ?? after.status, isSilent: move.isSilent ?? false };
+}
+
+export interface Arrival {
+  /** The name of the event that tells of it. */
+  readonly event: string;
+  readonly isSilent: boolean;
 }
 
 /** Every event that a machine can tell, in the order of its table. */
 export function eventTypes<Row extends Stateful>({ resource, moves }: Machine<Row>): readonly string[] {
-  const names = moves.flatMap(({ event, to }) => (event === undefined ? to : [event]));
+  const told = moves.filter(({ isSilent }) => !isSilent);
+  const names = told.flatMap(({ event, to }) => (event === undefined ? to : [event]));
   return [...new Set(names)].map((name) => `${resource}.${name}`);
 }
 

@@ -125,14 +125,14 @@ export function retrieving<Row extends Versioned>(
 export function readingOf<Row extends Versioned>(
   kind: IdKind,
   table: Table<Row>,
-  read: (request: ReadRequest, id: string) => PromiseLike<ReadAnswer> | ReadAnswer,
+  read: (request: ReadRequest, row: Row) => PromiseLike<ReadAnswer> | ReadAnswer,
 ): ReadRoute['read'] {
   return (request) => {
     const id = request.params.id ?? '';
     if (!isId(kind, id)) return refuse('resource_not_found');
     return request.reader
       .byKey(table, request.principal.orgId, id)
-      .then((row) => (row ? read(request, id) : refuse('resource_not_found')));
+      .then((row) => (row ? read(request, row) : refuse('resource_not_found')));
   };
 }
 

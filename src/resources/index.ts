@@ -6,7 +6,10 @@ import { applicationResource } from './applications/api.ts';
 import { capabilitiesRoute } from './capabilities/api.ts';
 import { clockResource, clockRoutes } from './clocks/api.ts';
 import { customerResource, customerRoutes } from './customers/api.ts';
+import { deliveryRoutes } from './deliveries/api.ts';
 import { disputeResource, disputeRoutes } from './disputes/api.ts';
+import { catalogueOf } from './event-catalogue/machine.ts';
+import { eventRoutes } from './events/api.ts';
 import { fxRateRoutes } from './fx-rates/api.ts';
 import { historyRoutes } from './history/api.ts';
 import { ledgerRoutes } from './ledger/api.ts';
@@ -15,9 +18,12 @@ import { paymentResource, paymentRoutes } from './payments/api.ts';
 import { providerEventRoutes } from './provider-events/api.ts';
 import { reconciliationRoutes } from './reconciliation/api.ts';
 import { refundResource, refundRoutes } from './refunds/api.ts';
+import { replayResource, replayRoutes } from './replays/api.ts';
 import { settlementRoutes } from './settlements/api.ts';
 import { stateMachinesRoute } from './state-machines/api.ts';
 import { transferResource, transferRoutes } from './transfers/api.ts';
+import { webhookTestRoutes } from './webhook-tests/api.ts';
+import { webhookResource, webhookRoutes } from './webhooks/api.ts';
 
 /** The one list of resources. */
 export const resources: readonly AnyResource[] = [
@@ -25,12 +31,17 @@ export const resources: readonly AnyResource[] = [
   applicationResource,
   apiKeyResource,
   clockResource,
+  webhookResource,
+  replayResource,
   customerResource,
   paymentResource,
   refundResource,
   disputeResource,
   transferResource,
 ];
+
+/** Every kind of event that webhooks can be told of. */
+export const eventCatalogue = catalogueOf(resources);
 
 /** The one table of routes: authentication, scopes, validation, documents and the permission matrix all read it. */
 export const routes: readonly Route[] = [
@@ -49,4 +60,9 @@ export const routes: readonly Route[] = [
   ...reconciliationRoutes,
   ...customerRoutes,
   ...clockRoutes,
+  ...webhookRoutes(eventCatalogue.map(({ type }) => type)),
+  ...webhookTestRoutes(eventCatalogue),
+  ...eventRoutes(eventCatalogue),
+  ...deliveryRoutes,
+  ...replayRoutes,
 ];

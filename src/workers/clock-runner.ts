@@ -5,7 +5,6 @@ import { clockIdOf, clockNow } from '../kernel/clock.ts';
 import type { Request } from '../kernel/command.ts';
 import { formatId } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
-import { instantToText } from '../kernel/list.ts';
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
 import { defaultTerms } from '../kernel/terms.ts';
@@ -14,23 +13,27 @@ import {
   type BeginAdvance,
   beginAdvance,
   type ClockRow,
+  type FinishAdvance,
   finishAdvance,
   type Happening,
+  leaseMs,
   resumeAdvance,
 } from '../resources/clocks/machine.ts';
+import { clocksTable, countDue, findDue, findMovesOfRequest } from '../resources/clocks/store.ts';
 import {
-  clocksTable,
-  countDue,
-  findDue,
-  findMovesOfRequest,
-  type MoveOfRequest,
-} from '../resources/clocks/store.ts';
+  countAttemptsOfRequest,
+  findAttemptsOfRequest,
+  findOutstanding,
+} from '../resources/deliveries/store.ts';
 import { fireTimers } from '../resources/timers/machine.ts';
+import { happeningOfAttempt, happeningOfMove } from './happenings.ts';
 
 export interface ClockRunnerSettings {
   readonly engine: Engine;
   readonly reader: Reader;
   readonly wallClock: () => Instant;
+  /** Resolves when an attempt to deliver something of the application has ended. */
+  readonly nextMark?: (appId: string) => Promise<void>;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -62,11 +65,17 @@ const pauseMs = 200;
 const backgroundMsMax = 2_000;
 // Beyond this nobody reads the exact number.
 const leftCountMax = 100_000;
+// How long an attempt of another node goes unnoticed.
+const markPauseMs = 50;
+const renewMs = leaseMs / 4;
 
 /**
  * Brings about what falls due, in rounds that are one command each. An advance is begun by a command that takes the clock,
  * carried out in rounds, and ended by a command that gives it back and keeps the answer. Whatever process dies on the
  * way, the clock knows the request and how far it has come, and another one ends it.
+ *
+ * Between two rounds, and at the end, it waits until everything was sent that is due by then. The sending is done by the
+ * deliverers of all nodes, which go by the same clock.
  */
 export class ClockRunner {
   readonly #settings: ClockRunnerSettings;
@@ -123,7 +132,7 @@ export class ClockRunner {
     // A step may be several moves.
     const movesMax = limits.clockAdvanceStepsMax * 2;
     const moves = await findMovesOfRequest(this.#settings.reader, orgId, requestId, movesMax);
-    return moves.map(happeningOf);
+    return moves.map(happeningOfMove);
   }
 
   /** What is due by a clock that runs, or stands, with nobody advancing it. */
@@ -156,6 +165,7 @@ export class ClockRunner {
     const passed = new Set<string>();
     let isDone = false;
     let isUnsure = false;
+    let isCut = false;
     while (!isDone && wallClock() < deadline && !this.#isStopping) {
       const stepsLeft = limits.clockAdvanceStepsMax - happened.length;
       if (stepsLeft <= 0) break;
@@ -164,13 +174,20 @@ export class ClockRunner {
       isDone = round.isLast;
       isUnsure ||= round.isUnsure;
       happened.push(...round.happened);
+      const reached = Date.parse(round.happened.at(-1)?.at ?? '');
+      const sent = await this.#sendUntil(journey, isDone ? to : reached, deadline);
+      if (sent !== 'all') isCut = true;
+      if (typeof sent === 'object') return sent;
+      if (isCut) break;
     }
     if (isUnsure) happened.splice(0, happened.length, ...(await this.#happenedSoFar(context)));
+    const { orgId, requestId } = context;
+    const attempts = await findAttemptsOfRequest(reader, orgId, requestId, limits.clockAdvanceStepsMax);
+    happened.push(...attempts.map(happeningOfAttempt));
     // What others made while the clock was on its way may have been due before what had happened by then.
     happened.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
-    const isComplete = isDone && passed.size === 0;
-    const due = isComplete ? null : await countDue(reader, applicationOf(context), to, leftCountMax);
-    const left = due === null || due.nextAt === null ? null : { timers: due.timers, nextAt: due.nextAt };
+    const isComplete = isDone && !isCut && passed.size === 0;
+    const left = isComplete ? null : await this.#left(applicationOf(context), to);
     return engine.submit({
       ...this.#submission(context, finishAdvance, {
         turn,
@@ -180,6 +197,45 @@ export class ClockRunner {
       }),
       idempotency,
     });
+  }
+
+  /** What is still due when a bound was reached. */
+  async #left(application: Application, to: Instant): Promise<FinishAdvance['left']> {
+    const { reader } = this.#settings;
+    const [due, outstanding] = await Promise.all([
+      countDue(reader, application, to, leftCountMax),
+      findOutstanding(reader, application, to, leftCountMax),
+    ]);
+    const nextAt = Math.min(due.nextAt ?? Number.MAX_VALUE, outstanding.nextAt ?? Number.MAX_VALUE);
+    return due.timers + outstanding.due === 0
+      ? null
+      : { timers: due.timers, deliveries: outstanding.due, nextAt };
+  }
+
+  /** Waits until all that is due up to an instant was sent, or a bound is reached, or the clock was lost to somebody else. */
+  async #sendUntil(journey: Journey, until: Instant, deadline: Instant): Promise<'all' | 'some' | Answer> {
+    const { reader, wallClock, nextMark } = this.#settings;
+    const { context, turn, happened } = journey;
+    const application = applicationOf(context);
+    if (Number.isNaN(until)) return 'all';
+    for (let renewAt = 0; ; ) {
+      const marked = nextMark?.(application.appId);
+      const { due } = await findOutstanding(reader, application, until, 1);
+      if (due === 0) return 'all';
+      const { orgId, requestId } = context;
+      const attempts = await countAttemptsOfRequest(reader, orgId, requestId, limits.clockAdvanceStepsMax);
+      const isLate = wallClock() >= deadline || this.#isStopping;
+      if (isLate || happened.length + attempts >= limits.clockAdvanceStepsMax) return 'some';
+      if (wallClock() >= renewAt) {
+        // Moves the clock there, which wakes those who send, and says that this process is alive.
+        const empty = { timers: [], until, turn, stepsMax: 0, suffixes: [], reach: until };
+        const moved = await this.#fire(context, empty);
+        if ('code' in moved) return moved;
+        renewAt = wallClock() + renewMs;
+      }
+      const pause = new Promise<void>((resolve) => setTimeout(resolve, markPauseMs));
+      await Promise.race([pause, ...(marked ? [marked] : [])]);
+    }
   }
 
   /** One round: what happened, or the answer that it failed with. */
@@ -254,24 +310,4 @@ function applicationOf({ orgId, appId }: Request): Application {
 
 function suffixes(count: number): readonly string[] {
   return Array.from({ length: count }, newSuffix);
-}
-
-function happeningOf({
-  at,
-  resource,
-  resourceId,
-  action,
-  fromStatus,
-  toStatus,
-  eventType,
-}: MoveOfRequest): Happening {
-  return {
-    at: instantToText(at),
-    type: resource,
-    id: resourceId,
-    action,
-    ...(fromStatus === null ? {} : { from: fromStatus }),
-    to: toStatus,
-    ...(eventType === null ? {} : { event: eventType }),
-  };
 }

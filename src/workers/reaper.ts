@@ -1,17 +1,32 @@
+import type { DeliveryQueue } from '../engine/delivery-queue.ts';
 import type { Engine } from '../engine/engine.ts';
 import { limits } from '../kernel/limits.ts';
+import type { Instant } from '../kernel/table.ts';
+
+export interface ReaperSettings {
+  readonly engine: Engine;
+  readonly queue: DeliveryQueue;
+  /** How long headers and bodies of attempts are kept. */
+  readonly attemptDays: number;
+  readonly wallClock: () => Instant;
+  readonly onError: (error: unknown, what: string) => void;
+}
 
 const roundMs = 10 * 60_000;
-const keptMs = limits.idempotencyKeptHours * 3_600_000;
+const dayMs = 86_400_000;
+const answersKeptMs = limits.idempotencyKeptHours * 3_600_000;
 
-/** Deletes answers that were kept long enough for any retry. Wall time, whatever the clocks of applications say. */
-export function startReaper(
-  engine: Engine,
-  wallClock: () => number,
-  onError: (error: unknown) => void,
-): () => void {
+/**
+ * Deletes answers that were kept long enough for any retry, and clears what was sent and answered in attempts of long ago.
+ * Wall time, whatever the clocks of applications say.
+ */
+export function startReaper({ engine, queue, attemptDays, wallClock, onError }: ReaperSettings): () => void {
   const timer = setInterval(() => {
-    engine.reap(wallClock() - keptMs).catch(onError);
+    const now = wallClock();
+    engine.reap(now - answersKeptMs).catch((error: unknown) => onError(error, 'reaping failed'));
+    queue
+      .clearBodies(now - attemptDays * dayMs)
+      .catch((error: unknown) => onError(error, 'clearing attempts failed'));
   }, roundMs);
   timer.unref();
   return () => clearInterval(timer);

@@ -40,12 +40,7 @@ export async function newWorld(server: Server, stranger: Caller): Promise<World>
     apiKeys: [{ name: 'key', key: keys[i] ?? '', scopes: [...scopes] }],
     ...terms,
   }));
-  await applySeed(
-    { organizations: [{ name: row?.name ?? '', applications }] },
-    server.engine,
-    server.reader,
-    Date.now,
-  );
+  await applySeed({ organizations: [{ name: row?.name ?? '', applications }] }, server, Date.now);
   return {
     orgId,
     auditor: new Caller(server.app, key),

@@ -157,7 +157,9 @@ function environment(options: ServerOptions): NodeJS.ProcessEnv {
   return {
     ...Object.fromEntries(inherited),
     SANDBANK_RATE_LIMIT: 'off',
-    ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
+    ...(options.databaseUrl === undefined
+      ? {}
+      : { DATABASE_URL: options.databaseUrl, SANDBANK_SECRET: 'the same for all nodes of a test run' }),
     ...options.env,
   };
 }

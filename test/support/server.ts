@@ -3,6 +3,7 @@ import { inject } from 'vitest';
 import type { Config } from '../../src/config.ts';
 import type { Database } from '../../src/db/database.ts';
 import { Engine, type EngineSettings } from '../../src/engine/engine.ts';
+import { Vault } from '../../src/engine/vault.ts';
 import { type AppSettings, createApp } from '../../src/http/app.ts';
 import { unmeasured } from '../../src/http/metrics.ts';
 import { presentEntry } from '../../src/kernel/ledger-entry.ts';
@@ -11,6 +12,7 @@ import { beginAdvance } from '../../src/resources/clocks/machine.ts';
 import { resources, routes } from '../../src/resources/index.ts';
 import { createServer, type Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
+import { webhookErrands } from '../../src/workers/webhook-errands.ts';
 import { createDatabase } from './postgres.ts';
 
 /** Every API test runs on both: `describe.each(databaseKinds)`. */
@@ -31,6 +33,8 @@ export async function openServer(kind: DatabaseKind, overrides: Partial<Config> 
     hasMetrics: false,
     publicUrl: undefined,
     secret: undefined,
+    allowsPrivateWebhooks: true,
+    attemptDays: 30,
     ...overrides,
   });
 }
@@ -42,6 +46,7 @@ export function openEngine(database: Database, overrides: Partial<EngineSettings
     providers,
     presentEntry,
     docsUrl: () => '/docs',
+    vault: new Vault('a second node of a test'),
     metrics: unmeasured,
     onBug: () => undefined,
     ...overrides,
@@ -51,7 +56,7 @@ export function openEngine(database: Database, overrides: Partial<EngineSettings
 /** The HTTP side once more over the same server, with a clock, an engine or routes of the test's own. */
 export function openApp(server: Server, overrides: Partial<AppSettings> = {}): FastifyInstance {
   const { engine = server.engine, reader = server.reader, wallClock = Date.now } = overrides;
-  const runner = new ClockRunner({ engine, reader, wallClock, onError: () => undefined });
+  const runner = new ClockRunner({ ...server, engine, reader, wallClock, onError: () => undefined });
   return createApp({
     engine: server.engine,
     reader: server.reader,
@@ -60,7 +65,10 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     rateLimiter: undefined,
     metrics: undefined,
     readiness: () => Promise.resolve({ ok: true }),
-    errands: new Map([[beginAdvance.name, (submission) => runner.advance(submission)]]),
+    errands: new Map([
+      ...webhookErrands({ ...server, engine, reader, wallClock }),
+      [beginAdvance.name, (submission) => runner.advance(submission)],
+    ]),
     logLevel: 'silent',
     wallClock: Date.now,
     ...overrides,

@@ -69,8 +69,7 @@ async function declareKey(server: Server, organization: string, settings: KeySet
         },
       ],
     },
-    server.engine,
-    server.reader,
+    server,
     Date.now,
   );
   const owner = await findKeyOwner(server.reader, hash('sha256', key, 'buffer'));

@@ -25,7 +25,11 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
     ['src/workers/', 'src/kernel/', 'src/engine/', 'src/resources/*/machine.ts', 'src/resources/*/store.ts'],
   ],
   ['src/config.ts', ['src/kernel/']],
-  ['src/seed.ts', ['src/kernel/', 'src/engine/', 'src/http/validate.ts', 'src/provider/', 'src/resources/']],
+  ['src/secret.ts', []],
+  [
+    'src/seed.ts',
+    ['src/kernel/', 'src/engine/', 'src/http/validate.ts', 'src/provider/', 'src/resources/', 'src/workers/'],
+  ],
   ['src/verify.ts', ['src/db/', 'src/kernel/', 'src/resources/index.ts']],
   ['src/server.ts', ['src/']],
   ['src/main.ts', ['src/']],

@@ -37,7 +37,7 @@ const ClockSchema = resource('clock', clockStates, shown);
 
 const HappeningSchema = Type.Object({
   at: Time,
-  type: Type.String({ description: 'The kind of record that moved.' }),
+  type: Type.String({ description: 'The kind of record that moved, or `delivery` for an attempt.' }),
   id: Type.String(),
   action: Type.String(),
   from: Type.Optional(Type.String()),
@@ -52,7 +52,7 @@ const AdvancedSchema = resource('clock', clockStates, {
   }),
   left: Type.Optional(
     Type.Object(
-      { timers: Type.Integer(), nextAt: Time, to: Time },
+      { timers: Type.Integer(), deliveries: Type.Integer(), nextAt: Time, to: Time },
       {
         description:
           'When it is not complete: how much is left, and where the clock was to go. Advance again.',

@@ -227,7 +227,7 @@ export interface FinishAdvance {
   readonly turn: number;
   readonly happened: readonly Happening[];
   /** What was still due when a bound was reached; null when nothing was. */
-  readonly left: { readonly timers: number; readonly nextAt: Instant } | null;
+  readonly left: { readonly timers: number; readonly deliveries: number; readonly nextAt: Instant } | null;
   /** Whether all that could be brought about was: a fault in one record does not hold the clock back. */
   readonly isThere: boolean;
 }
@@ -262,7 +262,12 @@ export const finishAdvance: CommandKind<FinishAdvance> = {
       ...(left === null
         ? {}
         : {
-            left: { timers: left.timers, nextAt: instantToText(left.nextAt), to: instantToText(advance.to) },
+            left: {
+              timers: left.timers,
+              deliveries: left.deliveries,
+              nextAt: instantToText(left.nextAt),
+              to: instantToText(advance.to),
+            },
           }),
       happened,
     };

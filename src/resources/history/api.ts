@@ -99,7 +99,7 @@ function historyRoute<Row extends Versioned>(
     query: HistoryQuery,
     response: list(moveSchema(states)),
     responseName: `${title}History`,
-    read: readingOf(kind, table, ({ reader, principal, query }, recordId) =>
+    read: readingOf(kind, table, ({ reader, principal, query }, { id: recordId }) =>
       readMoves(reader, principal.orgId, kind, recordId, query as Static<typeof HistoryQuery>),
     ),
   };

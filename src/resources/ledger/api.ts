@@ -113,7 +113,7 @@ function entriesRoute<Row extends Versioned>(kind: RecordKind, table: Table<Row>
     path: `${path}/{id}/ledger_entries`,
     summary: `List ledger entries of ${whose}, newest first`,
     query: trailQuery(),
-    read: readingOf(kind, table, ({ reader, principal, query }, recordId) =>
+    read: readingOf(kind, table, ({ reader, principal, query }, { id: recordId }) =>
       readEntries({ reader, principal, query: { ...(query as object), [idName]: recordId } }),
     ),
   };

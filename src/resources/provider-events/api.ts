@@ -65,7 +65,7 @@ function eventsRoute<Row extends Versioned>(kind: RecordKind, table: Table<Row>)
     query: trailQuery({ outcome: Type.Optional(Type.Enum([...outcomes])) }),
     response: list(ProviderEventSchema),
     responseName: 'ProviderEventList',
-    read: readingOf(kind, table, ({ reader, principal, query }, recordId) =>
+    read: readingOf(kind, table, ({ reader, principal, query }, { id: recordId }) =>
       readEvents({ reader, principal, query: { ...(query as object), [idName]: recordId } }),
     ),
   };

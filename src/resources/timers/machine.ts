@@ -66,6 +66,8 @@ export interface FireTimers {
   readonly stepsMax: number;
   /** The advance that this is a round of, by its turn; null when the clock simply runs. */
   readonly turn: number | null;
+  /** Where the clock has come to at least when the round is over. */
+  readonly reach?: Instant;
   /** One for each step, because a step may make a record. */
   readonly suffixes: readonly string[];
 }
@@ -101,7 +103,8 @@ export const fireTimers: CommandKind<FireTimers> = {
     const isOwn = advance?.turn === input.turn && advance.requestId === context.requestId;
     if (!isOwn) return refuse('clock_advancing', { retryAfterSeconds: 1 });
     const round = play(input, Math.min(input.until, advance.to), context, rows);
-    const standsAt = Math.max(round.lastAt, clock.standsAt ?? 0);
+    const reached = Math.max(round.lastAt, clock.standsAt ?? 0, input.reach ?? 0);
+    const standsAt = Math.min(reached, advance.to);
     const leaseUntil = context.wallNow + leaseMs;
     const moved = moveClock(clock, 'advance', { standsAt, leaseUntil }, context.wallNow);
     return roundAnswer(moved.row, [...round.changes, moved], round);

@@ -1,0 +1,71 @@
+import type { AnyResource, Change } from '../kernel/command.ts';
+import { announcedTable, type DeliveryRow, deliveriesTable } from '../kernel/delivery.ts';
+import {
+  type AuditRow,
+  auditTable,
+  balancesTable,
+  type EventRow,
+  eventsTable,
+  type HistoryRow,
+  historyTable,
+  type LedgerEntryRow,
+  ledgerEntriesTable,
+  type ProviderEventRow,
+  providerEventsTable,
+  type SettlementLineRow,
+  settlementLinesTable,
+  timersTable,
+} from '../kernel/trail.ts';
+import { type IdempotencyRow, idempotencyTable } from './answers.ts';
+import { balanceRows } from './derive.ts';
+import type { TableWrite } from './persist.ts';
+import type { WorkingSet } from './working-set.ts';
+
+/** All that the decisions of one batch leave behind, until it is written. */
+export class BatchTrail {
+  readonly changes: Change[] = [];
+  readonly history: HistoryRow[] = [];
+  readonly events: EventRow[] = [];
+  /** Those of the events that go to whoever wants them. */
+  readonly announced: EventRow[] = [];
+  /** Deliveries that were asked for. */
+  readonly deliveries: DeliveryRow[] = [];
+  readonly audit: AuditRow[] = [];
+  readonly entries: LedgerEntryRow[] = [];
+  readonly providerEvents: ProviderEventRow[] = [];
+  readonly settlementLines: SettlementLineRow[] = [];
+  readonly kept: IdempotencyRow[] = [];
+  /** Answers for keys whose requests were in progress. */
+  readonly concluded: IdempotencyRow[] = [];
+
+  writes(rows: WorkingSet, resources: Iterable<AnyResource>): readonly TableWrite[] {
+    // First in the list is last to run, after the keys: the balances of an organization are what its batches wait for.
+    const writes: TableWrite[] = [{ table: balancesTable, mode: 'add', rows: balanceRows(this.changes) }];
+    for (const { name, table } of resources) {
+      const { inserts, updates } = rows.changed(name);
+      writes.push({ table, mode: 'insert', rows: inserts }, { table, mode: 'update', rows: updates });
+    }
+    const timers = rows.timers();
+    // Sorted: two nodes that insert the same keys wait for each other in one direction only, and never in a circle.
+    this.kept.sort((a, b) => (keyOrder(a) < keyOrder(b) ? -1 : 1));
+    writes.push(
+      { table: historyTable, mode: 'insert', rows: this.history },
+      { table: eventsTable, mode: 'insert', rows: this.events },
+      { table: announcedTable, mode: 'match', rows: this.announced },
+      { table: deliveriesTable, mode: 'insert', rows: this.deliveries },
+      { table: ledgerEntriesTable, mode: 'insert', rows: this.entries },
+      { table: providerEventsTable, mode: 'insert', rows: this.providerEvents },
+      { table: settlementLinesTable, mode: 'insert', rows: this.settlementLines },
+      { table: timersTable, mode: 'put', rows: timers.put },
+      { table: timersTable, mode: 'delete', rows: timers.removed },
+      { table: idempotencyTable, mode: 'put', rows: this.concluded },
+      { table: auditTable, mode: 'insert', rows: this.audit },
+      { table: idempotencyTable, mode: 'insert', rows: this.kept },
+    );
+    return writes.filter(({ rows: written }) => written.length > 0);
+  }
+}
+
+function keyOrder({ orgId, appId, key }: IdempotencyRow): string {
+  return `${orgId} ${appId} ${key}`;
+}

@@ -1,0 +1,310 @@
+import { encodeArray } from '../db/array.ts';
+import type { Database } from '../db/database.ts';
+import type { AttemptRow, DeliveryRow, KeptSecret } from '../kernel/delivery.ts';
+import { type RetryProfile, retryAheadMsMax } from '../kernel/retry.ts';
+import type { ColumnType, Instant, Statement } from '../kernel/table.ts';
+import type { EventRow } from '../kernel/trail.ts';
+
+/** An endpoint, by its organization and itself. */
+export interface EndpointKey {
+  readonly orgId: string;
+  readonly webhookId: string;
+}
+
+/** A delivery that this process has claimed, with all that sending it takes. */
+export interface ClaimedDelivery
+  extends Pick<DeliveryRow, 'orgId' | 'id' | 'appId' | 'webhookId' | 'eventId' | 'trigger'>,
+    Pick<DeliveryRow, 'tries' | 'attempts' | 'token' | 'dueAt' | 'createdAt'> {
+  readonly url: string;
+  readonly secrets: readonly KeptSecret[];
+  readonly retryProfile: RetryProfile;
+  readonly type: EventRow['type'];
+  readonly sequence: number;
+  readonly requestId: string;
+  readonly data: string;
+  readonly eventAt: Instant;
+  /** The clock of the application: how far it is ahead, where it stands, and whose advance it is part of. */
+  readonly offsetMs: bigint | null;
+  readonly standsAt: Instant | null;
+  readonly advanceRequestId: string | null;
+  /** There may be more for this endpoint than there was room for. */
+  readonly isFull: boolean;
+}
+
+/** What came of an attempt, and where the delivery stands now. */
+export interface MarkedAttempt
+  extends Omit<AttemptRow, 'bodiesCleared'>,
+    Pick<DeliveryRow, 'webhookId' | 'token' | 'dueAt'> {}
+
+export interface MarkedDelivery {
+  readonly orgId: string;
+  readonly id: string;
+  readonly failingSince: Instant | null;
+}
+
+/** The clock of an endpoint's application. */
+const clockOf = (app: string, wallNow: string) => `left join lateral (
+      select c.offset_ms, c.stands_at, c.advance, coalesce(c.stands_at, ${wallNow} + c.offset_ms * interval '1 millisecond') as now
+      from clocks c where c.org_id = w.org_id and c.id = 'clk' || substr(${app}, 4)) c on true`;
+
+/**
+ * Claims what is due for the endpoints given, for each no more than there is room and than its own limit leaves. The row of
+ * the endpoint is locked for the claim, so that two nodes cannot each fill its limit; one that is locked is left to the
+ * other node. A lease that has ended was that of a process that died: its attempt goes into the history, so that a receiver
+ * who got an event twice finds the reason there.
+ */
+const claim: Statement = {
+  name: 'deliveries_claim',
+  text: `with endpoint as materialized (
+      select w.*, coalesce(c.now, $4::timestamptz) as now, c.offset_ms, c.stands_at, c.advance->>'requestId' as advance_id
+      from unnest($1::text[], $2::text[], $3::integer[]) as k(org_id, id, room)
+      cross join lateral (
+        select w.org_id, w.id, w.app_id, w.url, w.secrets, w.retry_profile, least(k.room, w.concurrency_max - (
+            select count(*) from deliveries l
+            where l.org_id = w.org_id and l.webhook_id = w.id and l.lease_until > $4)::integer) as room
+        from webhooks w where w.org_id = k.org_id and w.id = k.id and w.status = 'enabled'
+        offset 0 for no key update skip locked) w
+      ${clockOf('w.app_id', '$4::timestamptz')}),
+    due as materialized (
+      select e.org_id, d.id, d.lease_until, d.attempts from endpoint e cross join lateral (
+        select d.id, d.lease_until, d.attempts from deliveries d
+        where d.org_id = e.org_id and d.webhook_id = e.id and d.status = 'pending' and d.due_at <= e.now
+          and (d.lease_until is null or d.lease_until <= $4)
+        order by d.due_at, d.id limit greatest(e.room, 0) for update skip locked) d),
+    lost as (
+      insert into delivery_attempts (org_id, delivery_id, number, at, sent_at, duration_ms, error, status)
+      select d.org_id, d.id, d.attempts + 1, $4, $4, 0,
+        'The sender stopped before the outcome was known: the event may have arrived. It is sent again.', 'pending'
+      from due d where d.lease_until is not null),
+    claimed as (
+      update deliveries d set lease_until = $5, token = d.token + 1,
+        attempts = d.attempts + case when u.lease_until is null then 0 else 1 end
+      from due u where d.org_id = u.org_id and d.id = u.id
+      returning d.org_id, d.id, d.app_id, d.webhook_id, d.event_id, d.trigger, d.tries, d.attempts, d.token, d.due_at, d.created_at)
+    select d.org_id as "orgId", d.id, d.app_id as "appId", d.webhook_id as "webhookId", d.event_id as "eventId", d.trigger,
+      d.tries, d.attempts, d.token, d.due_at as "dueAt", d.created_at as "createdAt", w.url, w.secrets,
+      w.retry_profile as "retryProfile", e.type, e.sequence, e.request_id as "requestId", e.data, e.created_at as "eventAt",
+      w.offset_ms as "offsetMs", w.stands_at as "standsAt", w.advance_id as "advanceRequestId",
+      count(*) over (partition by d.org_id, d.webhook_id) >= w.room as "isFull"
+    from claimed d join endpoint w on w.org_id = d.org_id and w.id = d.webhook_id
+    cross join lateral (select * from events e where e.org_id = d.org_id and e.id = d.event_id offset 0) e
+    order by d.due_at, d.id`,
+};
+
+const columns: readonly (readonly [keyof MarkedAttempt, string, ColumnType])[] = [
+  ['orgId', 'org_id', 'text'],
+  ['deliveryId', 'id', 'text'],
+  ['webhookId', 'webhook_id', 'text'],
+  ['token', 'token', 'integer'],
+  ['status', 'status', 'text'],
+  ['dueAt', 'due_at', 'timestamptz'],
+  ['at', 'at', 'timestamptz'],
+  ['sentAt', 'sent_at', 'timestamptz'],
+  ['requestHeaders', 'request_headers', 'jsonb'],
+  ['responseStatus', 'response_status', 'integer'],
+  ['responseHeaders', 'response_headers', 'jsonb'],
+  ['responseBody', 'response_body', 'text'],
+  ['durationMs', 'duration_ms', 'integer'],
+  ['error', 'error', 'text'],
+  ['requestId', 'request_id', 'text'],
+];
+const marked = columns.map(([, column]) => `u.${column}`).join(', ');
+
+/**
+ * Writes what came of attempts: the delivery, if the claim still holds, the attempt and how the endpoint is doing. A claim
+ * that was lost meanwhile writes nothing, because somebody else is sending by now.
+ */
+const mark: Statement = {
+  name: 'deliveries_mark',
+  text: `with done as (
+      update deliveries d set status = u.status, due_at = u.due_at, attempts = d.attempts + 1, tries = d.tries + 1,
+        lease_until = null, last_response_status = u.response_status, last_error = u.error, updated_at = u.at
+      from unnest(${columns.map(([, , type], i) => `$${i + 1}::${type}[]`).join(', ')})
+        as u(${columns.map(([, column]) => column).join(', ')})
+      where d.org_id = u.org_id and d.id = u.id and d.token = u.token and d.lease_until is not null
+      returning d.attempts, ${marked}),
+    history as (
+      insert into delivery_attempts (org_id, delivery_id, number, at, sent_at, request_headers, response_status,
+        response_headers, response_body, duration_ms, error, status, request_id)
+      select u.org_id, u.id, u.attempts, u.at, u.sent_at, u.request_headers, u.response_status, u.response_headers,
+        u.response_body, u.duration_ms, u.error, u.status, u.request_id from done u),
+    health as (
+      insert into webhook_health as h (org_id, webhook_id, failing_since, last_success_at, last_failure_at)
+      select u.org_id, u.webhook_id, case when bool_or(u.error is null) then null else min(u.at) end,
+        max(u.at) filter (where u.error is null), max(u.at) filter (where u.error is not null)
+      from done u group by u.org_id, u.webhook_id order by 1, 2
+      on conflict (org_id, webhook_id) do update set
+        failing_since = case when excluded.failing_since is null then null
+          else least(h.failing_since, excluded.failing_since) end,
+        last_success_at = coalesce(excluded.last_success_at, h.last_success_at),
+        last_failure_at = coalesce(excluded.last_failure_at, h.last_failure_at)
+      returning org_id, webhook_id, failing_since)
+    select u.org_id as "orgId", u.id, h.failing_since as "failingSince"
+    from done u join health h on h.org_id = u.org_id and h.webhook_id = u.webhook_id`,
+};
+
+/**
+ * Endpoints that have something due by the clock of their application, of a number of them behind a given one. It jumps from
+ * endpoint to endpoint over the index, as timers are found. What lies further ahead than any retry was planned by a clock that
+ * has been put back since.
+ */
+const dueEndpoints: Statement = {
+  name: 'deliveries_due_endpoints',
+  text: `with recursive waiting(org_id, webhook_id, app_id, due_at, n) as (
+      (select d.org_id, d.webhook_id, d.app_id, d.due_at, 1 from deliveries d
+        where d.status = 'pending' and (d.org_id, d.webhook_id) > ($2, $3) order by d.org_id, d.webhook_id, d.due_at limit 1)
+      union all
+      select s.org_id, s.webhook_id, s.app_id, s.due_at, w.n + 1 from waiting w cross join lateral (
+        select d.org_id, d.webhook_id, d.app_id, d.due_at from deliveries d
+        where d.status = 'pending' and (d.org_id, d.webhook_id) > (w.org_id, w.webhook_id)
+        order by d.org_id, d.webhook_id, d.due_at limit 1) s
+      where w.n < $4)
+    select w.org_id as "orgId", w.webhook_id as "webhookId", w.due_at <= c.now as "isDue",
+      w.due_at > c.now + $5 * interval '1 millisecond' as "isStranded", c.now, w.n = $4 as "isLast"
+    from waiting w cross join lateral (
+      select coalesce(c.now, $1::timestamptz) as now from (select 1) one ${clockOf('w.app_id', '$1::timestamptz')}) c
+    where w.n = $4 or w.due_at <= c.now or w.due_at > c.now + $5 * interval '1 millisecond'`,
+};
+
+const unstrand: Statement = {
+  name: 'deliveries_unstrand',
+  text: `update deliveries d set due_at = $3 where d.org_id = $1 and d.webhook_id = $2 and d.status = 'pending' and d.due_at > $3`,
+};
+
+const releaseAll: Statement = {
+  name: 'deliveries_release_all',
+  text: `update deliveries d set lease_until = 'epoch' where d.lease_until is not null`,
+};
+
+const abandon: Statement = {
+  name: 'deliveries_abandon',
+  text: `update deliveries d set lease_until = 'epoch' from unnest($1::text[], $2::text[], $3::integer[]) as u(org_id, id, token)
+    where d.org_id = u.org_id and d.id = u.id and d.token = u.token and d.lease_until is not null`,
+};
+
+const clearBodies: Statement = {
+  name: 'delivery_attempts_clear',
+  text: `with old as (
+      select ctid from delivery_attempts where sent_at < $1 and not bodies_cleared limit $2)
+    update delivery_attempts set request_headers = null, response_headers = null, response_body = null, bodies_cleared = true
+    where ctid = any(array(select ctid from old)) returning 1 as cleared`,
+};
+
+export interface DueEndpoint extends EndpointKey {
+  readonly isDue: boolean;
+  readonly isStranded: boolean;
+  readonly now: Instant;
+  readonly isLast: boolean;
+}
+
+const clearMax = 1_000;
+const endpointsMax = 2_000;
+
+/** The deliveries as a queue: the engine's, because it is the only writer, and apart from it, because no command asks. */
+export class DeliveryQueue {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  claim(
+    endpoints: readonly (EndpointKey & { readonly room: number })[],
+    wallNow: Instant,
+    leaseUntil: Instant,
+  ): Promise<readonly ClaimedDelivery[]> {
+    // Sorted: two nodes that want the same endpoints ask for them in one order.
+    const sorted = [...endpoints].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    return this.#database.query<ClaimedDelivery>(claim, [
+      ...keyArrays(sorted),
+      encodeArray(
+        'integer',
+        sorted.map(({ room }) => room),
+      ),
+      new Date(wallNow).toISOString(),
+      new Date(leaseUntil).toISOString(),
+    ]);
+  }
+
+  mark(attempts: readonly MarkedAttempt[]): Promise<readonly MarkedDelivery[]> {
+    return this.#database.query<MarkedDelivery>(
+      mark,
+      columns.map(([property, , type]) =>
+        encodeArray(
+          type,
+          attempts.map((attempt) => attempt[property]),
+        ),
+      ),
+    );
+  }
+
+  /** Ends leases of this process before their time: what came of them will never be known here. */
+  async abandon(claims: readonly Pick<ClaimedDelivery, 'orgId' | 'id' | 'token'>[]): Promise<void> {
+    await this.#database.query(abandon, [
+      encodeArray(
+        'text',
+        claims.map(({ orgId }) => orgId),
+      ),
+      encodeArray(
+        'text',
+        claims.map(({ id }) => id),
+      ),
+      encodeArray(
+        'integer',
+        claims.map(({ token }) => token),
+      ),
+    ]);
+  }
+
+  /** Endpoints that have something due, and where to go on; undefined when all were looked at. */
+  async findDue(
+    wallNow: Instant,
+    after: EndpointKey | undefined,
+  ): Promise<{ readonly due: readonly EndpointKey[]; readonly next: EndpointKey | undefined }> {
+    const rows = await this.#database.query<DueEndpoint>(dueEndpoints, [
+      new Date(wallNow).toISOString(),
+      after?.orgId ?? '',
+      after?.webhookId ?? '',
+      endpointsMax,
+      retryAheadMsMax,
+    ]);
+    for (const { orgId, webhookId, now } of rows.filter(({ isStranded }) => isStranded))
+      await this.#database.query(unstrand, [orgId, webhookId, new Date(now).toISOString()]);
+    return {
+      due: rows.filter(({ isDue, isStranded }) => isDue || isStranded),
+      next: rows.find(({ isLast }) => isLast),
+    };
+  }
+
+  /** For the only process on its database: whatever was being sent at its start has lost its sender. */
+  async releaseAll(): Promise<void> {
+    await this.#database.query(releaseAll, []);
+  }
+
+  /** Clears what was sent and answered before an instant of the wall clock; that there was an attempt stays. */
+  async clearBodies(before: Instant): Promise<number> {
+    let cleared = 0;
+    for (;;) {
+      const rows = await this.#database.query(clearBodies, [new Date(before).toISOString(), clearMax]);
+      cleared += rows.length;
+      if (rows.length < clearMax) return cleared;
+    }
+  }
+}
+
+function keyArrays(keys: readonly EndpointKey[]): Buffer[] {
+  return [
+    encodeArray(
+      'text',
+      keys.map(({ orgId }) => orgId),
+    ),
+    encodeArray(
+      'text',
+      keys.map(({ webhookId }) => webhookId),
+    ),
+  ];
+}
+
+function keyOf({ orgId, webhookId }: EndpointKey): string {
+  return `${orgId} ${webhookId}`;
+}

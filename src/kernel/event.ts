@@ -1,0 +1,67 @@
+import type { CommandContext } from './command.ts';
+import type { Presented } from './envelope.ts';
+import { instantToText } from './list.ts';
+import type { EventRow } from './trail.ts';
+import { apiVersion } from './version.ts';
+
+/**
+ * What a receiver gets, as text: the same bytes at every attempt, because they are what is signed. The resource in it is
+ * the text that the answer showed, so an event and an answer never say different things.
+ */
+export function eventPayload(event: Omit<EventRow, 'orgId' | 'appId' | 'resource' | 'resourceId'>): string {
+  const { id, requestId, type, createdAt, sequence, data } = event;
+  const head = JSON.stringify({
+    object: 'event',
+    id,
+    sandbox: true,
+    requestId,
+    status: 'ok',
+    type,
+    apiVersion,
+    timestamp: instantToText(createdAt),
+    sequence,
+  });
+  return `${head.slice(0, -1)},"data":${data}}`;
+}
+
+/** An event that somebody asked for. It tells of the record that its data names, if it names one, and else of itself. */
+export function askedEvent(
+  { orgId, appId, requestId, now }: CommandContext,
+  id: string,
+  { type, data, sequence = 1 }: { type: string; data: Readonly<Record<string, unknown>>; sequence?: number },
+): EventRow {
+  if (appId === null) throw new Error('an event belongs to an application');
+  const isNamed = typeof data.id === 'string' && /^[a-z]{3}_[0-9a-z]{26}$/.test(data.id);
+  return {
+    orgId,
+    id,
+    appId,
+    type,
+    resource: type.split('.')[0] ?? type,
+    resourceId: isNamed ? String(data.id) : id,
+    sequence,
+    requestId,
+    data: JSON.stringify(data),
+    createdAt: now,
+  };
+}
+
+/** An event as the API shows it. `requestId` is that of the reading; whose request brought it about stands apart. */
+export function presentEvent(row: EventRow): Presented {
+  return {
+    object: 'event',
+    sandbox: true,
+    status: 'ok',
+    id: row.id,
+    type: row.type,
+    apiVersion,
+    timestamp: instantToText(row.createdAt),
+    sequence: row.sequence,
+    applicationId: row.appId,
+    resource: row.resource,
+    resourceId: row.resourceId,
+    originRequestId: row.requestId,
+    data: JSON.parse(row.data) as unknown,
+    createdAt: instantToText(row.createdAt),
+  };
+}

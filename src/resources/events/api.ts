@@ -1,0 +1,120 @@
+import { type Static, Type } from 'typebox';
+import { refuse } from '../../kernel/errors.ts';
+import { presentEvent } from '../../kernel/event.ts';
+import type { EventType } from '../../kernel/event-type.ts';
+import { isId } from '../../kernel/ids.ts';
+import { listing, type Route } from '../../kernel/route.ts';
+import { id, list, resource, strict, Time, trailQuery } from '../../kernel/schema.ts';
+import { eventsTable } from '../../kernel/trail.ts';
+import { createEvent, replayEvent } from './machine.ts';
+import { findEvent } from './store.ts';
+
+const EventSchema = resource('event', ['ok'], {
+  id: id('event'),
+  type: Type.String(),
+  apiVersion: Type.String(),
+  timestamp: Time,
+  sequence: Type.Integer({ minimum: 1, description: 'Counts the events of one record.' }),
+  applicationId: id('application'),
+  resource: Type.String(),
+  resourceId: Type.String(),
+  originRequestId: Type.String({ description: 'The request that brought it about.' }),
+  data: Type.Record(Type.String(), Type.Unknown(), { description: 'The record as it was then.' }),
+  createdAt: Time,
+});
+
+const ReplaySchema = resource('replay', ['completed'], {
+  eventId: id('event'),
+  matched: Type.Integer({ minimum: 0 }),
+  replayed: Type.Integer({ minimum: 0 }),
+  deliveryIds: Type.Array(id('delivery')),
+});
+
+const ReplayBody = strict({
+  webhookId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'Only to this endpoint, whatever its filter says. Without it, to all that want the type.',
+    }),
+  ),
+});
+
+const words = { tag: 'Webhooks', response: EventSchema, responseName: 'Event' } as const;
+
+export function eventRoutes(catalogue: readonly EventType[]): readonly Route[] {
+  const types = catalogue.map(({ type }) => type);
+  const examples = new Map(catalogue.map(({ type, example }) => [type, example]));
+  const CreateBody = strict({
+    type: Type.Enum(types),
+    data: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Sent as it is. Without it the example of the type is sent.',
+      }),
+    ),
+  });
+  return [
+    {
+      ...words,
+      operationId: 'createWebhookEvent',
+      method: 'POST',
+      path: 'developer_api_webhook_events',
+      scope: 'webhooks:write',
+      summary: 'Make an event by hand, with data of your own; it is sent to all endpoints that want its type',
+      body: CreateBody,
+      bodyName: 'EventCreate',
+      command: createEvent,
+      input: ({ body }) => {
+        const { type, data } = body as Static<typeof CreateBody>;
+        return { type, data: data ?? examples.get(type) ?? {} };
+      },
+    },
+    {
+      ...words,
+      operationId: 'listWebhookEvents',
+      method: 'GET',
+      path: 'developer_api_webhook_events',
+      scope: 'webhooks:read',
+      summary: 'List events, newest first',
+      query: trailQuery({
+        type: Type.Optional(Type.Enum(types)),
+        resource: Type.Optional(Type.Enum([...new Set(catalogue.map((one) => one.resource))])),
+        resourceId: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+      }),
+      response: list(EventSchema),
+      responseName: 'EventList',
+      read: listing('event', eventsTable, ['type', 'resource', 'resourceId'], presentEvent),
+    },
+    {
+      ...words,
+      operationId: 'retrieveWebhookEvent',
+      method: 'GET',
+      path: 'developer_api_webhook_events/{id}',
+      scope: 'webhooks:read',
+      summary: 'Retrieve an event',
+      read: async ({ reader, principal, params }) => {
+        const eventId = params.id ?? '';
+        const event = isId('event', eventId) ? await findEvent(reader, principal.orgId, eventId) : undefined;
+        return event ? presentEvent(event) : refuse('resource_not_found');
+      },
+    },
+    {
+      ...words,
+      operationId: 'replayWebhookEvent',
+      method: 'POST',
+      path: 'developer_api_webhook_events/{id}/replay',
+      scope: 'webhooks:write',
+      summary: 'Send an event again, under the same id',
+      response: ReplaySchema,
+      responseName: 'EventReplay',
+      body: ReplayBody,
+      bodyName: 'EventReplayRequest',
+      isBodyOptional: true,
+      command: replayEvent,
+      input: ({ params, body }) => ({
+        id: params.id ?? '',
+        webhookId: (body as Static<typeof ReplayBody>).webhookId,
+      }),
+    },
+  ];
+}

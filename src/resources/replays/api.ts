@@ -1,0 +1,111 @@
+import { type Static, Type } from 'typebox';
+import type { Resource } from '../../kernel/command.ts';
+import { listing, type Route, readingOf } from '../../kernel/route.ts';
+import { id, list, listQuery, nullable, resource, strict, Time } from '../../kernel/schema.ts';
+import {
+  createReplay,
+  presentReplay,
+  type ReplayRow,
+  replayMachine,
+  replayStates,
+  selections,
+} from './machine.ts';
+import { findProgress, replaysTable } from './store.ts';
+
+const ReplayBody = strict({
+  from: Type.String({ format: 'date-time', description: 'Events from this instant of the clock on.' }),
+  to: Type.String({ format: 'date-time', description: 'And before this one.' }),
+  select: Type.Enum([...selections], {
+    description:
+      '`failed`: nothing succeeded and nothing is under way; `missing`: never sent to the endpoint; `all`.',
+  }),
+  webhookId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'One endpoint; else all of the application.',
+    }),
+  ),
+  dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Counts, and sends nothing.' })),
+});
+
+const ReplaySchema = resource('replay', replayStates, {
+  id: nullable(id('replay')),
+  from: Time,
+  to: Time,
+  select: Type.Enum([...selections]),
+  webhookId: nullable(id('webhook')),
+  dryRun: Type.Boolean(),
+  matched: Type.Integer({ minimum: 0, description: 'So far, while it is running.' }),
+  replayed: Type.Integer({ minimum: 0 }),
+  createdAt: Time,
+  updatedAt: Time,
+});
+
+const ProgressSchema = Type.Object({
+  ...ReplaySchema.properties,
+  deliveries: Type.Object({
+    pending: Type.Integer({ minimum: 0 }),
+    succeeded: Type.Integer({ minimum: 0 }),
+    failed: Type.Integer({ minimum: 0 }),
+  }),
+});
+
+export const replayResource: Resource<ReplayRow> = {
+  name: 'replay',
+  table: replaysTable,
+  machine: replayMachine,
+  present: presentReplay,
+  emitsEvents: false,
+};
+
+const words = { tag: 'Webhooks', response: ReplaySchema, responseName: 'Replay' } as const;
+const reading = { ...words, method: 'GET', scope: 'webhooks:read' } as const;
+
+export const replayRoutes: readonly Route[] = [
+  {
+    ...words,
+    operationId: 'replayWebhookDeliveries',
+    method: 'POST',
+    path: 'developer_api_webhook_deliveries/replay',
+    scope: 'webhooks:write',
+    summary: 'Send the events of a window again: those that failed, those never sent, or all',
+    body: ReplayBody,
+    bodyName: 'ReplayCreate',
+    command: createReplay,
+    input: ({ body }) => {
+      const { from, to, select, webhookId, dryRun } = body as Static<typeof ReplayBody>;
+      return {
+        window: {
+          windowFrom: Date.parse(from),
+          windowTo: Date.parse(to),
+          selection: select,
+          webhookId: webhookId ?? null,
+        },
+        isDryRun: dryRun ?? false,
+      };
+    },
+  },
+  {
+    ...reading,
+    operationId: 'listWebhookReplays',
+    path: 'developer_api_webhook_replays',
+    summary: 'List replays of windows, newest first',
+    query: listQuery(replayStates),
+    response: list(ReplaySchema),
+    responseName: 'ReplayList',
+    read: listing('replay', replaysTable, ['status'], presentReplay),
+  },
+  {
+    ...reading,
+    operationId: 'retrieveWebhookReplay',
+    path: 'developer_api_webhook_replays/{id}',
+    summary: 'Retrieve a replay and what has come of its deliveries so far',
+    response: ProgressSchema,
+    responseName: 'ReplayProgress',
+    read: readingOf('replay', replaysTable, async ({ reader }, row) => ({
+      ...presentReplay(row),
+      deliveries: await findProgress(reader, row.orgId, row.id),
+    })),
+  },
+];

@@ -1,0 +1,126 @@
+import { wantsEvent } from '../../kernel/delivery.ts';
+import type { Reader } from '../../kernel/route.ts';
+import { defineTable, type Statement, selectList } from '../../kernel/table.ts';
+import type { Pair, ReplayRow, Window } from './machine.ts';
+
+export const replaysTable = defineTable<ReplayRow>('replays', ['org_id', 'id'], {
+  orgId: 'text',
+  id: 'text',
+  appId: 'text',
+  status: 'text',
+  version: 'integer',
+  windowFrom: 'timestamptz',
+  windowTo: 'timestamptz',
+  selection: 'text',
+  webhookId: 'text',
+  cursor: 'text',
+  lastEventId: 'text',
+  matched: 'integer',
+  replayed: 'integer',
+  createdAt: 'timestamptz',
+  updatedAt: 'timestamptz',
+});
+
+type Rows = Pick<Reader, 'rows'>;
+
+const newest: Statement = {
+  name: 'events_newest',
+  text: `select e.id from events e where e.org_id = $1 order by e.org_id desc, e.id desc limit 1`,
+};
+
+/** The last event that there is: what comes later is not part of a replay that begins now. */
+export async function findNewestEvent(reader: Rows, orgId: string): Promise<string> {
+  const [event] = await reader.rows<{ id: string }>(newest, [orgId]);
+  return event?.id ?? '';
+}
+
+const hasDelivery = (condition: string) =>
+  `exists (select from deliveries d where d.org_id = $1 and d.event_id = e.id and d.webhook_id = w.id
+    and d.trigger <> 'test'${condition})`;
+
+/**
+ * Looks at a number of events behind a given one, in order, and finds the pairs of event and endpoint among them that are
+ * wanted. The window is by the clock of the application, which may have been anywhere, so all events are looked at: a
+ * thousand of them in some milliseconds, and no index to be kept for it.
+ *
+ * The row without an endpoint tells how far it has looked.
+ */
+const pairsOf: Statement = {
+  name: 'replay_pairs',
+  text: `with looked as materialized (
+      select e.id, e.type, e.app_id, e.resource_id, e.created_at from events e
+      where e.org_id = $1 and e.id > $2 and e.id <= $3 order by e.org_id, e.id limit $4)
+    select e.id as "eventId", e.type as "eventType", w.id as "webhookId" from looked e cross join lateral (
+        select w.id, w.event_types from webhooks w
+        where w.org_id = $1 and w.app_id = $5 and ($6::text is null or w.id = $6) offset 0) w
+      where e.app_id = $5 and e.created_at >= $7 and e.created_at < $8 and ${wantsEvent}
+        and case $9 when 'all' then true when 'missing' then not ${hasDelivery('')}
+          else ${hasDelivery(" and d.status = 'failed'")} and not ${hasDelivery(" and d.status <> 'failed'")} end
+    union all
+    (select max(e.id), '', null from looked e)
+    order by 1, 3`,
+};
+
+export interface Look {
+  readonly pairs: readonly Omit<Pair, 'suffix'>[];
+  readonly cursor: string;
+  readonly isLast: boolean;
+}
+
+/** One look: what is to be sent, and where to go on. */
+export async function findPairs(
+  reader: Rows,
+  orgId: string,
+  appId: string,
+  { windowFrom, windowTo, selection, webhookId }: Window,
+  { after, last, eventsMax }: { readonly after: string; readonly last: string; readonly eventsMax: number },
+): Promise<Look> {
+  const rows = await reader.rows<{ eventId: string | null; eventType: string; webhookId: string | null }>(
+    pairsOf,
+    [
+      orgId,
+      after,
+      last,
+      eventsMax,
+      appId,
+      webhookId,
+      new Date(windowFrom).toISOString(),
+      new Date(windowTo).toISOString(),
+      selection,
+    ],
+  );
+  const reached = rows.find((row) => row.webhookId === null)?.eventId ?? null;
+  const pairs = rows.flatMap(({ eventId, eventType, webhookId: to }) =>
+    eventId === null || to === null ? [] : [{ eventId, eventType, webhookId: to }],
+  );
+  return { pairs, cursor: reached ?? last, isLast: reached === null || reached >= last };
+}
+
+const running: Statement = {
+  name: 'replays_running',
+  text: `select ${selectList(replaysTable, 'r')} from replays r where r.status = 'running' order by r.updated_at limit $1`,
+};
+
+export function findRunning(reader: Rows, limit: number): PromiseLike<readonly ReplayRow[]> {
+  return reader.rows<ReplayRow>(running, [limit]);
+}
+
+export interface Progress {
+  readonly pending: number;
+  readonly succeeded: number;
+  readonly failed: number;
+}
+
+const progressOf: Statement = {
+  name: 'replay_progress',
+  text: `select count(*) filter (where d.status = 'pending')::integer as pending,
+      count(*) filter (where d.status = 'succeeded')::integer as succeeded,
+      count(*) filter (where d.status = 'failed')::integer as failed
+    from deliveries d where d.org_id = $1 and d.replay_id = $2`,
+};
+
+/** What has come of the deliveries that it made. */
+export async function findProgress(reader: Rows, orgId: string, replayId: string): Promise<Progress> {
+  const [progress] = await reader.rows<Progress>(progressOf, [orgId, replayId]);
+  return progress ?? { pending: 0, succeeded: 0, failed: 0 };
+}

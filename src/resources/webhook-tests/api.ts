@@ -1,0 +1,39 @@
+import { type Static, Type } from 'typebox';
+import { DeliveryDetail } from '../../kernel/delivery-shown.ts';
+import type { EventType } from '../../kernel/event-type.ts';
+import type { Route } from '../../kernel/route.ts';
+import { strict } from '../../kernel/schema.ts';
+import { beginTest } from './machine.ts';
+
+export function webhookTestRoutes(catalogue: readonly EventType[]): readonly Route[] {
+  const TestBody = strict({
+    type: Type.Optional(
+      Type.Enum(
+        catalogue.map(({ type }) => type),
+        { description: 'Sends the example of this type; without it `webhook.tested` is sent.' },
+      ),
+    ),
+  });
+  const examples = new Map(catalogue.map(({ type, example }) => [type, example]));
+  return [
+    {
+      operationId: 'testWebhook',
+      method: 'POST',
+      path: 'developer_api_webhooks/{id}/test',
+      scope: 'webhooks:write',
+      tag: 'Webhooks',
+      summary: 'Send one real event to the endpoint and answer with what the receiver said',
+      body: TestBody,
+      bodyName: 'WebhookTest',
+      isBodyOptional: true,
+      response: DeliveryDetail,
+      responseName: 'DeliveryDetail',
+      command: beginTest,
+      input: ({ params, body }) => {
+        const { type } = body as Static<typeof TestBody>;
+        const data = type === undefined ? undefined : examples.get(type);
+        return { id: params.id ?? '', event: data && { type, data } };
+      },
+    },
+  ];
+}

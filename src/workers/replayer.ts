@@ -1,0 +1,64 @@
+import type { Engine } from '../engine/engine.ts';
+import { newSuffix } from '../engine/ids.ts';
+import { formatId } from '../kernel/ids.ts';
+import { limits } from '../kernel/limits.ts';
+import type { Reader } from '../kernel/route.ts';
+import type { Instant } from '../kernel/table.ts';
+import { defaultTerms } from '../kernel/terms.ts';
+import { continueReplay, type ReplayRow } from '../resources/replays/machine.ts';
+import { findPairs, findRunning } from '../resources/replays/store.ts';
+
+export interface ReplayerSettings {
+  readonly engine: Engine;
+  readonly reader: Reader;
+  readonly wallClock: () => Instant;
+}
+
+const replaysMax = 10;
+const stepsInRoundMax = 20;
+
+/**
+ * Carries on replays that were too large for the request that asked for them. Any number of nodes may do this at once: a step
+ * says where it begins, and one that somebody else has made is not made again.
+ */
+export class Replayer {
+  readonly #settings: ReplayerSettings;
+
+  constructor(settings: ReplayerSettings) {
+    this.#settings = settings;
+  }
+
+  async goOn(): Promise<void> {
+    for (const replay of await findRunning(this.#settings.reader, replaysMax)) await this.#continue(replay);
+  }
+
+  async #continue(replay: ReplayRow): Promise<void> {
+    const { engine, reader, wallClock } = this.#settings;
+    const { orgId, id, appId, lastEventId } = replay;
+    let { cursor } = replay;
+    for (let made = 0; made < stepsInRoundMax; made += 1) {
+      const at = { after: cursor, last: lastEventId, eventsMax: limits.replayStepMax };
+      const look = await findPairs(reader, orgId, appId, replay, at);
+      const pairs = look.pairs.map((pair) => ({ ...pair, suffix: newSuffix() }));
+      const suffix = newSuffix();
+      const answer = await engine.submit({
+        kind: continueReplay,
+        input: { id, from: cursor, step: { pairs, cursor: look.cursor, isLast: look.isLast } },
+        idempotency: null,
+        wallNow: wallClock(),
+        context: {
+          orgId,
+          appId,
+          terms: defaultTerms,
+          actor: { kind: 'system', id: 'replays' },
+          requestId: formatId('request', suffix),
+          ip: null,
+          suffix,
+        },
+      });
+      if (answer.code !== null) throw new Error(answer.body);
+      if (look.isLast) return;
+      cursor = look.cursor;
+    }
+  }
+}

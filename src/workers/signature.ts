@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { type Vault, VaultProblem } from '../engine/vault.ts';
+import type { KeptSecret } from '../kernel/delivery.ts';
+import type { Instant } from '../kernel/table.ts';
+
+const secretBytes = 32;
+
+export function newWebhookSecret(): string {
+  return `whsec_${randomBytes(secretBytes).toString('base64')}`;
+}
+
+/** What a secret of an endpoint belongs to: sealed for one, it opens for no other. */
+export function belongsTo(orgId: string, webhookId: string): string {
+  return `${orgId} ${webhookId}`;
+}
+
+export interface Signing {
+  readonly eventId: string;
+  readonly payload: string;
+  /** Wall time, so that verifiers accept it. */
+  readonly sentAt: Instant;
+}
+
+/** The headers of Standard Webhooks. While secrets overlap each of them signs, the newest first. */
+export function signedHeaders(
+  secrets: readonly string[],
+  { eventId, payload, sentAt }: Signing,
+): Record<string, string> {
+  const timestamp = new Date(sentAt);
+  const signatures = secrets.map((secret) => new Webhook(secret).sign(eventId, timestamp, payload));
+  return {
+    'webhook-id': eventId,
+    'webhook-timestamp': String(Math.floor(sentAt / 1_000)),
+    'webhook-signature': signatures.join(' '),
+  };
+}
+
+/** The secrets that sign at an instant of the application's clock; undefined when they cannot be read. */
+export function openSecrets(
+  vault: Vault,
+  secrets: readonly KeptSecret[],
+  owner: string,
+  now: Instant,
+): readonly string[] | undefined {
+  try {
+    return secrets
+      .filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
+      .map(({ sealed }) => vault.open(sealed, owner));
+  } catch (error) {
+    if (error instanceof VaultProblem) return undefined;
+    throw error;
+  }
+}

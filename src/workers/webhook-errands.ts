@@ -1,0 +1,177 @@
+import type { ClaimedDelivery } from '../engine/delivery-queue.ts';
+import type { Engine } from '../engine/engine.ts';
+import { newSuffix } from '../engine/ids.ts';
+import type { Answer, Submission } from '../engine/submission.ts';
+import type { Vault } from '../engine/vault.ts';
+import type { DeliveryRow } from '../kernel/delivery.ts';
+import { presentDeliveryDetail } from '../kernel/delivery-shown.ts';
+import { formatId, isId } from '../kernel/ids.ts';
+import { limits } from '../kernel/limits.ts';
+import type { Reader } from '../kernel/route.ts';
+import type { Instant } from '../kernel/table.ts';
+import type { EventRow } from '../kernel/trail.ts';
+import { findDelivery } from '../resources/deliveries/store.ts';
+import { replayEvent } from '../resources/events/machine.ts';
+import { findEvent, findWanting } from '../resources/events/store.ts';
+import { type CreateReplay, createReplay, type Pair, type Window } from '../resources/replays/machine.ts';
+import { findNewestEvent, findPairs } from '../resources/replays/store.ts';
+import { type BeginTest, beginTest, concludeTest } from '../resources/webhook-tests/machine.ts';
+import {
+  createWebhook,
+  rotateSecret,
+  updateWebhook,
+  type WebhookFields,
+  type WebhookRow,
+} from '../resources/webhooks/machine.ts';
+import { findWebhooks, webhooksTable } from '../resources/webhooks/store.ts';
+import type { AddressGuard } from './address-guard.ts';
+import { type Deliverer, leaseMs } from './deliverer.ts';
+import { belongsTo, newWebhookSecret } from './signature.ts';
+
+export interface WebhookErrandsSettings {
+  readonly engine: Engine;
+  readonly reader: Reader;
+  readonly vault: Vault;
+  readonly guard: AddressGuard;
+  readonly deliverer: Deliverer;
+  readonly wallClock: () => Instant;
+}
+
+export type Errand = (submission: Submission) => Promise<Answer>;
+
+const dryRunMsMax = 20_000;
+const firstStepMsMax = 2_000;
+
+/**
+ * What must be found out or made before a command can be decided, because deciding is pure: whether a URL may be sent to, a
+ * new secret, which endpoints want an event. And the one errand that goes out in the middle, the test.
+ */
+export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<string, Errand> {
+  const { engine, reader, vault, guard, deliverer, wallClock } = settings;
+
+  function secretFor(orgId: string, webhookId: string, given: string | undefined) {
+    const secret = given ?? newWebhookSecret();
+    return { secret, sealed: vault.seal(secret, belongsTo(orgId, webhookId)) };
+  }
+
+  const create: Errand = async (submission) => {
+    const { fields, secret } = submission.input as { fields: WebhookFields; secret?: string };
+    const { orgId, appId, suffix } = submission.context;
+    const [urlProblem, others] = await Promise.all([
+      guard.problemOf(fields.url),
+      findWebhooks(reader, orgId, appId ?? ''),
+    ]);
+    const made = secretFor(orgId, formatId('webhook', suffix), secret);
+    return engine.submit({ ...submission, input: { fields, ...made, urlProblem, others: others.length } });
+  };
+
+  const update: Errand = async (submission) => {
+    const { id, fields } = submission.input as { id: string; fields: Partial<WebhookFields> };
+    const urlProblem = fields.url === undefined ? null : await guard.problemOf(fields.url);
+    return engine.submit({ ...submission, input: { id, fields, urlProblem } });
+  };
+
+  const rotate: Errand = async (submission) => {
+    const { id, secret, ...rest } = submission.input as { id: string; secret?: string };
+    const made = secretFor(submission.context.orgId, id, secret);
+    return engine.submit({ ...submission, input: { ...rest, id, ...made } });
+  };
+
+  const test: Errand = async (submission) => {
+    const asked = submission.input as Pick<BeginTest, 'id'> & { event?: BeginTest['event'] };
+    const input: BeginTest = {
+      id: asked.id,
+      event: asked.event ?? null,
+      leaseUntil: wallClock() + leaseMs,
+    };
+    const begun = await engine.submit({ ...submission, input });
+    if (begun.code !== null || begun.isReplay) return begun;
+    const { test: made } = JSON.parse(begun.body) as { test: Begun };
+    await deliverer.deliver(claimOf(made));
+    const found = await findDelivery(reader, made.delivery.orgId, made.delivery.id);
+    if (!found) throw new Error(`${made.delivery.id} was made and is not there`);
+    const shown = presentDeliveryDetail(found.delivery, found.event, found.attempts);
+    return engine.submit({
+      ...submission,
+      kind: concludeTest,
+      input: { deliveryId: made.delivery.id, shown },
+      // Every command has a row of its own in the audit trail, whichever request it belongs to.
+      context: { ...submission.context, suffix: newSuffix() },
+    });
+  };
+
+  const replayOne: Errand = async (submission) => {
+    const { id, webhookId } = submission.input as { id: string; webhookId?: string };
+    const { orgId } = submission.context;
+    const event = isId('event', id) ? await findEvent(reader, orgId, id) : undefined;
+    const wanted = event && (await targetsOf(event, webhookId));
+    const targets = wanted?.map((target) => ({ webhookId: target, suffix: newSuffix() }));
+    return engine.submit({ ...submission, input: { event, targets } });
+  };
+
+  async function targetsOf(event: EventRow, webhookId: string | undefined) {
+    if (webhookId === undefined) return findWanting(reader, event.orgId, event.id);
+    return (await findWebhook(event.orgId, webhookId)) && [webhookId];
+  }
+
+  async function findWebhook(orgId: string, id: string): Promise<WebhookRow | undefined> {
+    return isId('webhook', id) ? reader.byKey(webhooksTable, orgId, id) : undefined;
+  }
+
+  const replayWindow: Errand = async (submission) => {
+    const { window, isDryRun } = submission.input as { window: Window; isDryRun: boolean };
+    const { orgId, appId: asking } = submission.context;
+    const webhook = window.webhookId === null ? null : await findWebhook(orgId, window.webhookId);
+    const appId = webhook === null ? (asking ?? undefined) : webhook?.appId;
+    const last = await findNewestEvent(reader, orgId);
+    const pairs: Pair[] = [];
+    let [cursor, isLast, matched] = ['', appId === undefined, 0];
+    const until = wallClock() + (isDryRun ? dryRunMsMax : firstStepMsMax);
+    while (appId !== undefined && !isLast && wallClock() < until) {
+      if (!isDryRun && pairs.length >= limits.replayStepMax) break;
+      const at = { after: cursor, last, eventsMax: limits.replayStepMax };
+      const look = await findPairs(reader, orgId, appId, window, at);
+      if (!isDryRun) for (const pair of look.pairs) pairs.push({ ...pair, suffix: newSuffix() });
+      matched += look.pairs.length;
+      cursor = look.cursor;
+      isLast = look.isLast;
+    }
+    const step = { pairs, cursor, isLast };
+    const input: CreateReplay = { window, isDryRun, appId, lastEventId: last, step, matched };
+    return engine.submit({ ...submission, input });
+  };
+
+  return new Map([
+    [createWebhook.name, create],
+    [updateWebhook.name, update],
+    [rotateSecret.name, rotate],
+    [beginTest.name, test],
+    [replayEvent.name, replayOne],
+    [createReplay.name, replayWindow],
+  ]);
+}
+
+interface Begun {
+  readonly webhook: WebhookRow;
+  readonly event: EventRow;
+  readonly delivery: DeliveryRow;
+}
+
+/** The delivery of a test was born claimed, by the clock as it stood when it was decided. */
+function claimOf({ webhook, event, delivery }: Begun): ClaimedDelivery {
+  return {
+    ...delivery,
+    url: webhook.url,
+    secrets: webhook.secrets,
+    retryProfile: webhook.retryProfile,
+    type: event.type,
+    sequence: event.sequence,
+    requestId: event.requestId,
+    data: event.data,
+    eventAt: event.createdAt,
+    offsetMs: null,
+    standsAt: delivery.createdAt,
+    advanceRequestId: null,
+    isFull: false,
+  };
+}
