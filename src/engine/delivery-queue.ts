@@ -29,18 +29,14 @@ export interface ClaimedDelivery
   readonly advanceRequestId: string | null;
   /** There may be more for this endpoint than there was room for. */
   readonly isFull: boolean;
+  /** Since when every attempt at this endpoint has failed; null when the last one did not. */
+  readonly failingSince: Instant | null;
 }
 
 /** What came of an attempt, and where the delivery stands now. */
 export interface MarkedAttempt
   extends Omit<AttemptRow, 'bodiesCleared'>,
     Pick<DeliveryRow, 'webhookId' | 'token' | 'dueAt'> {}
-
-export interface MarkedDelivery {
-  readonly orgId: string;
-  readonly id: string;
-  readonly failingSince: Instant | null;
-}
 
 /** The clock of an endpoint's application. */
 const clockOf = (app: string, wallNow: string) => `left join lateral (
@@ -85,7 +81,8 @@ const claim: Statement = {
       d.tries, d.attempts, d.token, d.due_at as "dueAt", d.created_at as "createdAt", w.url, w.secrets,
       w.retry_profile as "retryProfile", e.type, e.sequence, e.request_id as "requestId", e.data, e.created_at as "eventAt",
       w.offset_ms as "offsetMs", w.stands_at as "standsAt", w.advance_id as "advanceRequestId",
-      count(*) over (partition by d.org_id, d.webhook_id) >= w.room as "isFull"
+      count(*) over (partition by d.org_id, d.webhook_id) >= w.room as "isFull",
+      (select h.failing_since from webhook_health h where h.org_id = d.org_id and h.webhook_id = d.webhook_id) as "failingSince"
     from claimed d join endpoint w on w.org_id = d.org_id and w.id = d.webhook_id
     cross join lateral (select * from events e where e.org_id = d.org_id and e.id = d.event_id offset 0) e
     order by d.due_at, d.id`,
@@ -138,9 +135,8 @@ const mark: Statement = {
           else least(h.failing_since, excluded.failing_since) end,
         last_success_at = coalesce(excluded.last_success_at, h.last_success_at),
         last_failure_at = coalesce(excluded.last_failure_at, h.last_failure_at)
-      returning org_id, webhook_id, failing_since)
-    select u.org_id as "orgId", u.id, h.failing_since as "failingSince"
-    from done u join health h on h.org_id = u.org_id and h.webhook_id = u.webhook_id`,
+      returning 1)
+    select count(*)::integer as marked from done`,
 };
 
 /**
@@ -159,11 +155,13 @@ const dueEndpoints: Statement = {
         where d.status = 'pending' and (d.org_id, d.webhook_id) > (w.org_id, w.webhook_id)
         order by d.org_id, d.webhook_id, d.due_at limit 1) s
       where w.n < $4)
-    select w.org_id as "orgId", w.webhook_id as "webhookId", w.due_at <= c.now as "isDue",
-      w.due_at > c.now + $5 * interval '1 millisecond' as "isStranded", c.now, w.n = $4 as "isLast"
+    select w.org_id as "orgId", w.webhook_id as "webhookId", e.is_open and w.due_at <= c.now as "isDue",
+      e.is_open and w.due_at > c.now + $5 * interval '1 millisecond' as "isStranded", c.now, w.n = $4 as "isLast"
     from waiting w cross join lateral (
       select coalesce(c.now, $1::timestamptz) as now from (select 1) one ${clockOf('w.app_id', '$1::timestamptz')}) c
-    where w.n = $4 or w.due_at <= c.now or w.due_at > c.now + $5 * interval '1 millisecond'`,
+    cross join lateral (select exists (
+      select from webhooks e where e.org_id = w.org_id and e.id = w.webhook_id and e.status = 'enabled') as is_open) e
+    where w.n = $4 or (e.is_open and (w.due_at <= c.now or w.due_at > c.now + $5 * interval '1 millisecond'))`,
 };
 
 const unstrand: Statement = {
@@ -226,8 +224,8 @@ export class DeliveryQueue {
     ]);
   }
 
-  mark(attempts: readonly MarkedAttempt[]): Promise<readonly MarkedDelivery[]> {
-    return this.#database.query<MarkedDelivery>(
+  async mark(attempts: readonly MarkedAttempt[]): Promise<void> {
+    await this.#database.query(
       mark,
       columns.map(([property, , type]) =>
         encodeArray(

@@ -1,22 +1,17 @@
-import { type LookupAddress, lookup as resolveName } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { type ResolveHost, resolveHost } from './resolve-host.ts';
 
 /** An address that this server does not send to. Its message is a sentence for the history of the delivery. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
 }
 
-type Resolve = (
-  host: string,
-  options: { readonly all: true },
-  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
-
 export interface AddressGuardSettings {
   /** Loopback, private and link-local networks too: for a laptop, where the receiver is next door. */
   readonly allowsPrivate: boolean;
-  readonly resolve?: Resolve;
+  readonly resolve?: ResolveHost;
 }
 
 const resolveMsMax = 2_000;
@@ -27,9 +22,9 @@ const resolveMsMax = 2_000;
  */
 export class AddressGuard {
   readonly #allowsPrivate: boolean;
-  readonly #resolve: Resolve;
+  readonly #resolve: ResolveHost;
 
-  constructor({ allowsPrivate, resolve = resolveName }: AddressGuardSettings) {
+  constructor({ allowsPrivate, resolve = resolveHost }: AddressGuardSettings) {
     this.#allowsPrivate = allowsPrivate;
     this.#resolve = resolve;
   }

@@ -179,6 +179,7 @@ export class Deliverer {
     this.#isMarking = true;
     while (this.#done.length > 0) {
       const batch = this.#done.splice(0, marksMax);
+      await this.#giveUpOn(batch);
       await this.#markBatch(batch);
       for (const { resolve } of batch) resolve();
       this.#goOn(batch);
@@ -190,16 +191,7 @@ export class Deliverer {
     const { queue, onError } = this.#settings;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const marked = await queue.mark(batch.map((done) => done.attempt));
-        const failing = new Map(
-          marked.map(({ orgId, id, failingSince }) => [`${orgId} ${id}`, failingSince]),
-        );
-        for (const { claim, attempt: made } of batch) {
-          const since = failing.get(`${claim.orgId} ${claim.id}`) ?? null;
-          if (since === null) continue;
-          if (made.responseStatus === 410) void this.#giveUp(claim, 'gone', since);
-          else if (made.at - since >= failingMsMax) void this.#giveUp(claim, 'failing', since);
-        }
+        await queue.mark(batch.map((done) => done.attempt));
         return;
       } catch (error) {
         onError(error, 'deliveries were not marked');
@@ -218,6 +210,26 @@ export class Deliverer {
       this.#waiters.delete(claim.appId);
     }
     this.#schedule();
+  }
+
+  /**
+   * Endpoints that are beyond hope are disabled before the attempt is marked: whoever waits until nothing is left to send
+   * then also sees what this has to tell.
+   */
+  async #giveUpOn(batch: readonly Done[]): Promise<void> {
+    const hopeless = new Map<string, () => Promise<void>>();
+    const alive = new Set(
+      batch.flatMap(({ claim, attempt }) => (attempt.error === null ? [keyOf(claim)] : [])),
+    );
+    for (const { claim, attempt } of batch) {
+      const { failingSince } = claim;
+      const isOver = failingSince !== null && attempt.at - failingSince >= failingMsMax;
+      if (attempt.responseStatus === 410)
+        hopeless.set(keyOf(claim), () => this.#giveUp(claim, 'gone', attempt.at));
+      else if (isOver && !alive.has(keyOf(claim)))
+        hopeless.set(keyOf(claim), () => this.#giveUp(claim, 'failing', failingSince));
+    }
+    await Promise.all([...hopeless.values()].map((giveUp) => giveUp()));
   }
 
   async #giveUp(

@@ -26,7 +26,8 @@ const seconds = limits.webhookTimeoutMs / 1_000;
 export class Sender {
   readonly #guard: AddressGuard;
   readonly #agent: Agent;
-  readonly #stopping = new AbortController();
+  readonly #open = new Set<AbortController>();
+  #isStopped = false;
 
   constructor(guard: AddressGuard) {
     this.#guard = guard;
@@ -51,19 +52,25 @@ export class Sender {
     // A name is looked at by the connection; an address that is written out is not looked up at all.
     const problem = this.#guard.problemAsWritten(url);
     if (problem !== null) return { ...nothing, durationMs: took(), error: problem };
-    const late = AbortSignal.timeout(limits.webhookTimeoutMs);
+    const cut = new AbortController();
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      cut.abort();
+    }, limits.webhookTimeoutMs);
+    this.#open.add(cut);
     try {
       const response = await request(url, {
         dispatcher: this.#agent,
         method: 'POST',
         headers,
         body,
-        signal: AbortSignal.any([late, this.#stopping.signal]),
+        signal: cut.signal,
       });
       const { statusCode } = response;
       const shown = textHeaders(response.headers);
       const responseBody = await firstBytes(response.body, limits.webhookResponseBytesMax);
-      if (this.#stopping.signal.aborted) return undefined;
+      if (this.#isStopped) return undefined;
       return {
         responseStatus: statusCode,
         responseHeaders: shown,
@@ -73,14 +80,18 @@ export class Sender {
         retryAfterSeconds: retryAfterOf(shown['retry-after'], shown.date, wallClock()),
       };
     } catch (error) {
-      if (this.#stopping.signal.aborted) return undefined;
-      return { ...nothing, durationMs: took(), error: late.aborted ? tooLate : plainWords(error, url) };
+      if (this.#isStopped) return undefined;
+      return { ...nothing, durationMs: took(), error: isLate ? tooLate : plainWords(error, url) };
+    } finally {
+      clearTimeout(timer);
+      this.#open.delete(cut);
     }
   }
 
   /** Cuts short what is under way. */
   async stop(): Promise<void> {
-    this.#stopping.abort();
+    this.#isStopped = true;
+    for (const cut of this.#open) cut.abort();
     await this.#agent.destroy();
   }
 }

@@ -173,5 +173,6 @@ function claimOf({ webhook, event, delivery }: Begun): ClaimedDelivery {
     standsAt: delivery.createdAt,
     advanceRequestId: null,
     isFull: false,
+    failingSince: null,
   };
 }
