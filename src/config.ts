@@ -38,9 +38,11 @@ export class ConfigProblem extends Error {
 
 export const usage = `Usage: npm start -- [flags]
        npm run sandbank -- verify [--data DIR] [--json]
+       npm run sandbank -- webhooks verify --help
 
 start (the default) runs the server. verify recomputes every balance from the postings of the ledger and reports any
-difference: of the embedded database while no server uses it, or of the one that DATABASE_URL names at any time.
+difference: of the embedded database while no server uses it, or of the one that DATABASE_URL names at any time. webhooks verify says
+whether the signature of a webhook request is right, and why not.
 
   --port PORT        port to listen on; 0 takes a free one       (PORT, 4000)
   --host HOST        address to listen on                        (HOST, 127.0.0.1)

@@ -15,11 +15,19 @@ import { findAnyKey } from './resources/api-keys/store.ts';
 import { applySeed, readSeed, type Seed, SeedProblem, unseeded } from './seed.ts';
 import { createServer, type Server } from './server.ts';
 import { type Verification, verificationText, verify } from './verify.ts';
+import { webhooksCommand } from './webhooks-command.ts';
 
 /** Starts Sandbank. What a person can mend is said in one sentence, without a stack trace. */
 export async function main(argv: readonly string[]): Promise<void> {
-  let name: Command = 'start';
+  let name: Command | 'webhooks' = 'start';
   try {
+    if (argv[0] === 'webhooks') {
+      name = 'webhooks';
+      const { output, isValid } = await webhooksCommand(argv.slice(1), process.env, process.stdin);
+      console.log(output);
+      if (!isValid) process.exitCode = 1;
+      return;
+    }
     const invocation = readConfig(argv, process.env);
     if ('show' in invocation) return console.log(invocation.show === 'help' ? usage : await ownVersion());
     const { command, config, isJson } = invocation;
@@ -27,9 +35,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (command === 'verify') await check(config, isJson);
     else await run(config);
   } catch (error) {
-    console.error(
-      `${name === 'verify' ? 'Nothing was verified' : 'Sandbank did not start'}. ${explain(error)}`,
-    );
+    const what = name === 'start' ? 'Sandbank did not start' : 'Nothing was verified';
+    console.error(`${what}. ${explain(error)}`);
     process.exitCode = 1;
   }
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ServerProcess, startServer } from './support/processes.ts';
+import { freePort, type ServerProcess, startServer } from './support/processes.ts';
 import { newKey } from './support/tenant.ts';
 
 interface Shown {
@@ -32,7 +32,7 @@ describe.skipIf(!hasShell)("the README's tour, pasted into a shell", () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'sandbank-readme-'));
     const seed = join(directory, 'seed.json');
-    const scopes = ['payments:read', 'payments:write', 'transfers:read', 'transfers:write'];
+    const scopes = ['payments', 'transfers', 'webhooks'].flatMap((name) => [`${name}:read`, `${name}:write`]);
     const apiKeys = [{ name: 'reader', key, scopes }];
     await writeFile(
       seed,
@@ -46,7 +46,9 @@ describe.skipIf(!hasShell)("the README's tour, pasted into a shell", () => {
   });
 
   test('does what its words say, line by line, and the same again when it is pasted twice', async () => {
-    const tour = (await readTour()).replace('http://127.0.0.1:4000', server.url);
+    const tour = (await readTour())
+      .replace('http://127.0.0.1:4000', server.url)
+      .replaceAll('9000', String(await freePort()));
     const first = await paste(tour);
     expect(first.map(({ object, status }) => `${object} ${status}`)).toEqual([
       'payment pending',
@@ -79,6 +81,12 @@ describe.skipIf(!hasShell)("the README's tour, pasted into a shell", () => {
       'transfer sent',
       'transfer returned',
       'clock running',
+      'delivery succeeded',
+      'payment pending',
+      'payment captured',
+      'clock running',
+      'delivery pending',
+      'clock running',
     ]);
     const happened = (at: number) => {
       const moves = (first[at]?.happened ?? []) as readonly { type: string; to: string }[];
@@ -90,13 +98,19 @@ describe.skipIf(!hasShell)("the README's tour, pasted into a shell", () => {
     expect(first[21]).toMatchObject({ reconciliation: 'amount_mismatch' });
     expect(first[25]?.error?.code).toBe('quote_expired');
     expect(first[28]).toMatchObject({ returnCode: 'account_closed' });
+    expect(first[30]).toMatchObject({
+      eventType: 'webhook.tested',
+      attempts: [{ responseBody: 'thank you' }],
+    });
+    expect(happened(33).filter((one) => one === 'delivery pending').length).toBeGreaterThan(5);
+    expect(first[34]).toMatchObject({ lastError: expect.stringMatching(/^Connection refused/) });
     expect(first[6]?.error?.code).toBe('amount_exceeds_refundable');
     expect(first[12]).toMatchObject({ failure: { code: 'insufficient_funds', retryable: true } });
     const { trialBalance } = first[11] as unknown as { trialBalance: { amount: number }[] };
     expect(trialBalance.map(({ amount }) => amount)).toEqual([0]);
     const again = await paste(tour);
     // What is read belongs to another request the second time.
-    const reads = [0, 9, 10, 11, 18, 22, 23];
+    const reads = [0, 9, 10, 11, 18, 22, 23, 34];
     const writes = (shown: readonly Shown[]) => shown.filter((_one, i) => !reads.includes(i));
     expect(writes(again)).toEqual(writes(first));
   });
@@ -109,6 +123,6 @@ async function paste(script: string): Promise<readonly Shown[]> {
   expect(errors).toBe('');
   return out
     .split('\n')
-    .filter((line) => line !== '')
+    .filter((line) => line !== '' && !line.startsWith('received '))
     .map((line) => JSON.parse(line) as Shown);
 }

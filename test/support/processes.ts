@@ -5,6 +5,7 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -162,6 +163,16 @@ function environment(options: ServerOptions): NodeJS.ProcessEnv {
       : { DATABASE_URL: options.databaseUrl, SANDBANK_SECRET: 'the same for all nodes of a test run' }),
     ...options.env,
   };
+}
+
+/** A port that nobody listens on at the moment, for a process that must be told one. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 function timeout(ms: number): Promise<undefined> {

@@ -26,6 +26,8 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ],
   ['src/config.ts', ['src/kernel/']],
   ['src/secret.ts', []],
+  ['src/signature-check.ts', []],
+  ['src/webhooks-command.ts', ['src/config.ts', 'src/signature-check.ts']],
   [
     'src/seed.ts',
     ['src/kernel/', 'src/engine/', 'src/http/validate.ts', 'src/provider/', 'src/resources/', 'src/workers/'],
