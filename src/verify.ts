@@ -175,6 +175,20 @@ const checks: readonly Check[] = [
         and e.resource_id = h.resource_id and e.sequence = h.version
       where h.event_id is not null and e.id is null`,
   },
+  {
+    name: 'deliveries_equal_attempts',
+    words:
+      'Every delivery has its event, its endpoint and the attempts that it counts, and stands where the last one left it.',
+    sql: `select d.org_id as "orgId", d.id as subject,
+        concat_ws(' ', e.id, w.id, coalesce(a.count, 0), 'attempts', coalesce(a.status, 'pending')) as expected,
+        concat_ws(' ', d.event_id, d.webhook_id, d.attempts, 'attempts', d.status) as found
+      from deliveries d
+      left join events e on e.org_id = d.org_id and e.id = d.event_id and e.type = d.event_type
+      left join webhooks w on w.org_id = d.org_id and w.id = d.webhook_id and w.app_id = d.app_id
+      left join (select org_id, delivery_id, count(*)::integer as count, (array_agg(status order by number desc))[1] as status
+        from delivery_attempts group by 1, 2) a on a.org_id = d.org_id and a.delivery_id = d.id
+      where e.id is null or w.id is null or coalesce(a.count, 0) <> d.attempts or coalesce(a.status, 'pending') <> d.status`,
+  },
 ];
 
 const timersCheck = {

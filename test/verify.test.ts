@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Server } from '../src/server.ts';
 import { verificationText, verify } from '../src/verify.ts';
+import { openReceiver } from './support/receiver.ts';
 import { databaseKinds, openServer } from './support/server.ts';
 import { type Tenant, tenant } from './support/tenant.ts';
 
@@ -46,6 +47,11 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
       const body = { to, beneficiary: { name: 'Grace' } };
       expect((await acme.client.post(`developer_api_transfers/${id}/advance`, body)).status).toBe(200);
     }
+    const receiver = await openReceiver();
+    const webhook = await acme.client.post('developer_api_webhooks', { url: receiver.url });
+    const tested = await acme.client.post(`developer_api_webhooks/${webhook.body.id}/test`);
+    expect(tested.body.status).toBe('succeeded');
+    await receiver.close();
   });
   afterAll(() => server?.close());
 
@@ -194,6 +200,18 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
       ['timers_equal_records'],
       () => `update timers set due_at = due_at + interval '1 day' where resource = 'dispute'`,
       () => `update timers set due_at = due_at - interval '1 day' where resource = 'dispute'`,
+    ],
+    [
+      'an attempt that was removed',
+      ['deliveries_equal_attempts'],
+      () => 'create table aside as select * from delivery_attempts; delete from delivery_attempts',
+      () => 'insert into delivery_attempts select * from aside; drop table aside',
+    ],
+    [
+      'a delivery that is said to have failed',
+      ['deliveries_equal_attempts'],
+      () => `update deliveries set status = 'failed'`,
+      () => `update deliveries set status = 'succeeded'`,
     ],
     [
       'an event that was removed',

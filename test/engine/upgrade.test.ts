@@ -13,6 +13,7 @@ import type { Server } from '../../src/server.ts';
 import { audit } from '../simulation/auditor.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { openReceiver } from '../support/receiver.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { newKey, tenant } from '../support/tenant.ts';
 
@@ -134,6 +135,22 @@ describe.each(databaseKinds)('a database of the first version on %s', (kind) => 
       'pending',
     ]);
     expect(await audit((text) => server.database.query({ name: '', text }, []))).toEqual([]);
+  });
+
+  test('sends the events of that time, when they are replayed to an endpoint of today', async () => {
+    const receiver = await openReceiver();
+    const webhook = await client.post('developer_api_webhooks', {
+      url: receiver.url,
+      eventTypes: ['payment.created'],
+    });
+    const window = { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', select: 'missing' };
+    const replay = await client.post('developer_api_webhook_deliveries/replay', window);
+    expect(replay.body).toMatchObject({ status: 'completed', matched: ids.length, replayed: ids.length });
+    const received = await receiver.waitFor(ids.length);
+    for (const { body } of received)
+      expect(JSON.parse(body)).toMatchObject({ type: 'payment.created', data: { status: 'pending' } });
+    await client.post(`developer_api_webhooks/${webhook.body.id}/disable`);
+    await receiver.close();
   });
 
   test('takes new payments beside the old ones', async () => {
