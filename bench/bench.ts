@@ -8,6 +8,7 @@ import pg from 'pg';
 import { startPostgres } from '../test/support/postgres.ts';
 import { measureClock } from './clock.ts';
 import { CONTENDERS, type ContenderName, setStage } from './contenders.ts';
+import { deliveriesMissed, measureDeliveries } from './deliveries.ts';
 import type { Measured } from './measurement.ts';
 import { waitForQuiet } from './neighbours.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
@@ -90,7 +91,11 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
     remarks.push(found);
   }
   const clock = options.parts.has('clock') ? await measureClock({ postgres, folder, say }) : [];
-  const verdict = judge(rounds);
+  const deliveries = options.parts.has('deliveries')
+    ? await measureDeliveries({ postgres, folder, say })
+    : [];
+  const judged = judge(rounds);
+  const verdict = { ...judged, missed: [...judged.missed, ...deliveriesMissed(deliveries)] };
   const postgresVersion = await command(postgres.url, 'show server_version');
   const results = renderResults(rounds, verdict, {
     options,
@@ -98,6 +103,7 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
     baselineDriver,
     remarks,
     clock,
+    deliveries,
   });
   if (options.isFull) {
     writeFileSync(RESULTS, results);

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 const ROUNDS_MAX = 50;
 const SECONDS_MAX = 300;
 
-export const PARTS = ['creates', 'walk', 'reads', 'clock'] as const;
+export const PARTS = ['creates', 'walk', 'reads', 'clock', 'deliveries'] as const;
 export type Part = (typeof PARTS)[number];
 
 export interface Options {

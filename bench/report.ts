@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
 import { type ClockMeasured, clockLine } from './clock.ts';
 import { CONTENDERS, type ContenderName } from './contenders.ts';
+import { type DeliveriesMeasured, deliveriesLine } from './deliveries.ts';
 import { type Measured, median } from './measurement.ts';
 import type { Options } from './options.ts';
 
@@ -13,6 +14,7 @@ export interface Surroundings {
   readonly baselineDriver: string;
   readonly remarks: readonly string[];
   readonly clock: readonly ClockMeasured[];
+  readonly deliveries: readonly DeliveriesMeasured[];
 }
 
 interface Comparison {
@@ -102,7 +104,7 @@ ${facts.join('\n')}
 ${verdict.table}
 
 ${missed}
-${theClock(around.clock)}
+${theClock(around.clock)}${theDeliveries(around.deliveries)}
 ## Every round
 
 Figures a second, of requests or of moves; latencies of requests in milliseconds over all rounds (median of the rounds' own
@@ -117,6 +119,13 @@ function theClock(measured: readonly ClockMeasured[]): string {
   if (measured.length === 0) return '';
   const lines = measured.map((one) => `- ${one.database}: ${clockLine(one)}.`);
   return `\n## The clock\n\nOne request that moves the clock over everything that is due:\n\n${lines.join('\n')}\n`;
+}
+
+/** What a receiver next door sees. The bars are an idle p50 of 50 ms, and twice the p99 beside bad endpoints. */
+function theDeliveries(measured: readonly DeliveriesMeasured[]): string {
+  if (measured.length === 0) return '';
+  const lines = measured.map((one) => `- ${one.database}: ${deliveriesLine(one)}.`);
+  return `\n## Deliveries\n\nFrom the answer of a write to the receipt of its event, in milliseconds:\n\n${lines.join('\n')}\n`;
 }
 
 function everyRound(rounds: Rounds): string {

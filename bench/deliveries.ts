@@ -1,0 +1,272 @@
+/**
+ * From a commit to its receipt: how long an event takes to a receiver next door, alone and when a thousand payments move at
+ * once, with and without two bad endpoints beside the good one. On servers of their own, on each database.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { Pool } from 'undici';
+import type { Postgres } from '../test/support/postgres.ts';
+import { startServer } from '../test/support/processes.ts';
+import { API_KEY, SEED } from './api.ts';
+import { median, percentile } from './measurement.ts';
+import { waitForQuiet } from './neighbours.ts';
+
+const PAYMENTS = 1_000;
+const ALONE = 200;
+const ROUNDS = 5;
+const CONNECTIONS = 64;
+const WAIT_MS_MAX = 60_000;
+const SCOPES = ['payments:read', 'payments:write', 'webhooks:read', 'webhooks:write'];
+
+interface Burst {
+  readonly deliveriesPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+export interface DeliveriesMeasured {
+  readonly database: string;
+  readonly alone: { readonly p50Ms: number; readonly p99Ms: number };
+  /** Medians of the rounds. */
+  readonly good: Burst;
+  readonly besideBad: Burst;
+  /** Of the 99th percentiles of one round, beside the bad ones against without them; the median of the rounds. */
+  readonly ratio: number;
+  readonly isQuiet: boolean;
+}
+
+export interface DeliveriesStage {
+  readonly postgres: Postgres;
+  readonly folder: string;
+  readonly say: (line: string) => void;
+}
+
+export async function measureDeliveries(stage: DeliveriesStage): Promise<readonly DeliveriesMeasured[]> {
+  const { postgres, folder, say } = stage;
+  const seed = path.join(folder, 'deliveries-seed.json');
+  const [organization] = SEED.organizations;
+  const apiKeys = [{ name: 'bench', key: API_KEY, scopes: SCOPES }];
+  const applications = [{ name: 'bench', apiKeys }];
+  writeFileSync(seed, JSON.stringify({ organizations: [{ name: organization?.name, applications }] }));
+  const results: DeliveriesMeasured[] = [];
+  for (const [database, where] of [
+    ['PostgreSQL', { databaseUrl: await postgres.createDatabase('sandbank_deliveries') }] as const,
+    ['PGlite', { dataDir: path.join(folder, 'deliveries') }] as const,
+  ]) {
+    const server = await startServer({ ...where, seed, env: { SANDBANK_PRIVATE_WEBHOOKS: 'on' } });
+    const receivers = await openReceivers();
+    const api = new Api(server.url);
+    try {
+      const measured = { database, ...(await measure(api, receivers)) };
+      say(`deliveries on ${database}: ${deliveriesLine(measured)}`);
+      results.push(measured);
+    } finally {
+      await api.close();
+      await receivers.close();
+      await server.stop();
+    }
+  }
+  return results;
+}
+
+async function measure(api: Api, receivers: Receivers): Promise<Omit<DeliveriesMeasured, 'database'>> {
+  const { isQuiet } = await waitForQuiet();
+  await api.webhook(receivers.good, ['payment.*']);
+  const bad = [
+    await api.webhook(receivers.failing, ['payment.captured']),
+    await api.webhook(receivers.hanging, ['payment.captured']),
+  ];
+  const set = async (action: 'enable' | 'disable') => {
+    for (const id of bad) await api.post(`developer_api_webhooks/${id}/${action}`, {}, 200);
+  };
+  await set('disable');
+  const alone = await measureAlone(api, receivers);
+  const rounds: { readonly good: Burst; readonly besideBad: Burst }[] = [];
+  await burst(api, receivers);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const good = await burst(api, receivers);
+    await set('enable');
+    const besideBad = await burst(api, receivers);
+    await set('disable');
+    rounds.push({ good, besideBad });
+  }
+  const middle = (side: 'good' | 'besideBad'): Burst => ({
+    deliveriesPerSecond: median(rounds.map((round) => round[side].deliveriesPerSecond)),
+    p50Ms: median(rounds.map((round) => round[side].p50Ms)),
+    p99Ms: median(rounds.map((round) => round[side].p99Ms)),
+  });
+  const ratio = median(rounds.map(({ good, besideBad }) => besideBad.p99Ms / good.p99Ms));
+  return { alone, good: middle('good'), besideBad: middle('besideBad'), ratio, isQuiet };
+}
+
+/** One payment after the other on an idle server. */
+async function measureAlone(api: Api, receivers: Receivers): Promise<DeliveriesMeasured['alone']> {
+  const latenciesMs: number[] = [];
+  for (let made = 0; made < ALONE; made += 1) {
+    const { id, answeredAt } = await api.createPayment();
+    latenciesMs.push(Math.max(0, (await receivers.receipt(`payment.created ${id}`)) - answeredAt));
+  }
+  return { p50Ms: percentile(latenciesMs, 50), p99Ms: percentile(latenciesMs, 99) };
+}
+
+/** A thousand payments are made, and when their events have come, all of them are captured at once: that is measured. */
+async function burst(api: Api, receivers: Receivers): Promise<Burst> {
+  const made = await Promise.all(Array.from({ length: PAYMENTS }, () => api.createPayment()));
+  await Promise.all(made.map(({ id }) => receivers.receipt(`payment.created ${id}`)));
+  const startedAt = performance.now();
+  const latenciesMs = await Promise.all(
+    made.map(async ({ id }) => {
+      const answeredAt = await api.capture(id);
+      return Math.max(0, (await receivers.receipt(`payment.captured ${id}`)) - answeredAt);
+    }),
+  );
+  return {
+    deliveriesPerSecond: PAYMENTS / ((performance.now() - startedAt) / 1000),
+    p50Ms: percentile(latenciesMs, 50),
+    p99Ms: percentile(latenciesMs, 99),
+  };
+}
+
+class Api {
+  readonly #pool: Pool;
+
+  constructor(url: string) {
+    this.#pool = new Pool(url, { connections: CONNECTIONS });
+  }
+
+  async post(operation: string, body: object, status: number): Promise<{ id: string; answeredAt: number }> {
+    const response = await this.#pool.request({
+      path: `/_api/${operation}`,
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${API_KEY}`,
+        'idempotency-key': randomUUID(),
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(body),
+    });
+    const text = await response.body.text();
+    const answeredAt = performance.now();
+    if (response.statusCode !== status)
+      throw new Error(`${operation} was answered with ${response.statusCode}: ${text}`);
+    return { id: (JSON.parse(text) as { id: string }).id, answeredAt };
+  }
+
+  createPayment(): Promise<{ id: string; answeredAt: number }> {
+    return this.post('developer_api_payments', { amount: 1_250, currency: 'EUR' }, 201);
+  }
+
+  async capture(id: string): Promise<number> {
+    return (await this.post(`developer_api_payments/${id}/advance`, { action: 'capture' }, 200)).answeredAt;
+  }
+
+  async webhook(url: string, eventTypes: readonly string[]): Promise<string> {
+    return (await this.post('developer_api_webhooks', { url, eventTypes }, 201)).id;
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close();
+  }
+}
+
+interface Receivers {
+  readonly good: string;
+  readonly failing: string;
+  readonly hanging: string;
+  /** When the good one got this event of this record, which may be yet to come. */
+  receipt(name: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+async function openReceivers(): Promise<Receivers> {
+  const receipts = new Map<string, number>();
+  const waiting = new Map<string, (at: number) => void>();
+  const good = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const at = performance.now();
+      response.writeHead(204).end();
+      const { type, data } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as {
+        type: string;
+        data: { id: string };
+      };
+      const name = `${type} ${data.id}`;
+      receipts.set(name, at);
+      waiting.get(name)?.(at);
+      waiting.delete(name);
+    });
+  });
+  const failing = createServer((request, response) => {
+    request.resume();
+    response.writeHead(500).end();
+  });
+  const hanging = createServer((request) => {
+    request.resume();
+  });
+  const servers = [good, failing, hanging];
+  const [goodUrl = '', failingUrl = '', hangingUrl = ''] = await Promise.all(servers.map(listen));
+  return {
+    good: goodUrl,
+    failing: failingUrl,
+    hanging: hangingUrl,
+    receipt: (name) => {
+      const at = receipts.get(name);
+      if (at !== undefined) return Promise.resolve(at);
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => reject(new Error(`${name} has not come`)), WAIT_MS_MAX);
+        waiting.set(name, (then) => {
+          clearTimeout(timer);
+          resolve(then);
+        });
+      });
+    },
+    close: async () => {
+      for (const server of servers) {
+        server.closeAllConnections();
+        server.close();
+        await once(server, 'close');
+      }
+    },
+  };
+}
+
+async function listen(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+export const RATIO_MAX = 2;
+export const ALONE_MS_MAX = 50;
+
+export function deliveriesLine({ alone, good, besideBad, ratio, isQuiet }: DeliveriesMeasured): string {
+  const ms = (value: number) => value.toFixed(1);
+  const rate = (value: number) => Math.round(value).toLocaleString('en-US');
+  const spoiled = isQuiet ? '' : ', begun beside other work';
+  return (
+    `idle p50 ${ms(alone.p50Ms)} ms, p99 ${ms(alone.p99Ms)} ms; ${PAYMENTS.toLocaleString('en-US')} at once: ` +
+    `${rate(good.deliveriesPerSecond)} a second, p50 ${ms(good.p50Ms)} ms, p99 ${ms(good.p99Ms)} ms; beside a failing and a ` +
+    `hanging endpoint ${rate(besideBad.deliveriesPerSecond)} a second, p50 ${ms(besideBad.p50Ms)} ms, p99 ` +
+    `${ms(besideBad.p99Ms)} ms, ratio of the p99 ${ratio.toFixed(2)}${spoiled}`
+  );
+}
+
+/** Bars that were missed, in words. */
+export function deliveriesMissed(measured: readonly DeliveriesMeasured[]): readonly string[] {
+  return measured.flatMap(({ database, alone, ratio }) => [
+    ...(alone.p50Ms < ALONE_MS_MAX
+      ? []
+      : [`deliveries on ${database}: idle p50 ${alone.p50Ms.toFixed(1)} ms, the bar is ${ALONE_MS_MAX}`]),
+    ...(ratio <= RATIO_MAX
+      ? []
+      : [
+          `deliveries on ${database}: p99 beside bad endpoints ${ratio.toFixed(2)} times, the bar is ${RATIO_MAX}`,
+        ]),
+  ]);
+}
