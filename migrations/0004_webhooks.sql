@@ -34,16 +34,20 @@ create table webhooks (
 -- application. The index also finds the endpoints of an application for each event that is written.
 create unique index webhooks_by_app on webhooks (org_id, app_id, right(id, 6));
 
--- How an endpoint has been doing. Apart from its configuration, because the sender writes it and nobody asked for it.
+-- How an endpoint has been doing, and which process sends to it. Apart from its configuration, because nobody asks for these.
 create table webhook_health (
   org_id text collate "C" not null,
   webhook_id text collate "C" not null,
+  -- One process at a time: it alone can then keep to the endpoint's limit of open requests. Wall time.
+  sender text collate "C",
+  sender_until timestamptz,
   -- Since when every attempt has failed; null after one that did not.
   failing_since timestamptz,
   last_success_at timestamptz,
   last_failure_at timestamptz,
-  primary key (org_id, webhook_id)
-);
+  primary key (org_id, webhook_id),
+  constraint webhook_health_sender check ((sender is null) = (sender_until is null))
+) with (fillfactor = 50);
 
 create table deliveries (
   org_id text collate "C" not null,
@@ -73,10 +77,9 @@ create table deliveries (
   constraint deliveries_trigger check (trigger in ('event', 'replay', 'test')),
   constraint deliveries_tries check (tries between 0 and attempts),
   constraint deliveries_lease check (status = 'pending' or lease_until is null)
-);
--- The queue: an endpoint's own, so that a slow one holds up nobody else.
+) with (fillfactor = 70);
+-- The queue: an endpoint's own, so that a slow one holds up nobody else. No index knows of leases: a claim then writes none.
 create index deliveries_due on deliveries (org_id, webhook_id, due_at, id) where status = 'pending';
-create index deliveries_leased on deliveries (org_id, webhook_id) where lease_until is not null;
 create index deliveries_by_webhook on deliveries (org_id, webhook_id, id);
 create index deliveries_by_event on deliveries (org_id, event_id, id);
 create index deliveries_by_status on deliveries (org_id, status, id);

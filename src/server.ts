@@ -9,6 +9,7 @@ import { openPostgres } from './db/postgres.ts';
 import { createReader } from './db/reader.ts';
 import { DeliveryQueue } from './engine/delivery-queue.ts';
 import { Engine } from './engine/engine.ts';
+import { newSuffix } from './engine/ids.ts';
 import { Vault } from './engine/vault.ts';
 import { createApp } from './http/app.ts';
 import { createMetrics, unmeasured } from './http/metrics.ts';
@@ -109,7 +110,7 @@ function assemble(
   const onError = (error: unknown, what: string) => app.log.warn({ err: error }, what);
   const isAlone = database.kind === 'pglite';
   const guard = new AddressGuard({ allowsPrivate: config.allowsPrivateWebhooks });
-  const queue = new DeliveryQueue(database);
+  const queue = new DeliveryQueue(database, newSuffix());
   const sender = new Sender(guard);
   const deliverer = new Deliverer({ queue, engine, sender, vault, wallClock, onError });
   const replayer = new Replayer({ engine, reader, wallClock });

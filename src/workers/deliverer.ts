@@ -2,17 +2,15 @@ import type { ClaimedDelivery, DeliveryQueue, EndpointKey, MarkedAttempt } from 
 import type { Engine } from '../engine/engine.ts';
 import { newSuffix } from '../engine/ids.ts';
 import type { Vault } from '../engine/vault.ts';
-import { clockNow } from '../kernel/clock.ts';
-import { eventPayload } from '../kernel/event.ts';
 import { formatId } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
-import { failingMsMax, waitAfter } from '../kernel/retry.ts';
+import { failingMsMax } from '../kernel/retry.ts';
 import type { Instant } from '../kernel/table.ts';
 import { defaultTerms } from '../kernel/terms.ts';
-import { apiVersion } from '../kernel/version.ts';
 import { type GiveUpWebhook, giveUpWebhook } from '../resources/webhooks/machine.ts';
-import type { Outcome, Sender } from './sender.ts';
-import { belongsTo, openSecrets, signedHeaders } from './signature.ts';
+import { attemptDelivery } from './attempt.ts';
+import { Lane } from './lane.ts';
+import type { Sender } from './sender.ts';
 
 export interface DelivererSettings {
   readonly queue: DeliveryQueue;
@@ -23,23 +21,16 @@ export interface DelivererSettings {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** Twice what an attempt may take, and some. DESIGN gives a killed process 30 s until its deliveries are free again. */
+/** What an attempt may take, once in the queue and once on the wire. DESIGN gives a killed process 30 s until it is replaced. */
 export const leaseMs = 25_000;
-const inFlightMax = 1_000;
+/** A delivery is not begun when its lease could end before its attempt. */
+const sendableMs = limits.webhookTimeoutMs + 2_000;
+const sendingMax = 1_000;
 const endpointsInClaimMax = 200;
 const marksMax = 256;
 const markAttemptsMax = 20;
 const markPauseMs = 250;
 const graceMsMax = 2_000;
-
-const unsigned: Outcome = {
-  responseStatus: null,
-  responseHeaders: null,
-  responseBody: null,
-  durationMs: 0,
-  error: 'Signature: the secret of the endpoint was encrypted with another SANDBANK_SECRET. Rotate it.',
-  retryAfterSeconds: 0,
-};
 
 interface Done {
   readonly claim: ClaimedDelivery;
@@ -48,20 +39,21 @@ interface Done {
 }
 
 /**
- * Sends what is due. An endpoint is wanted when somebody says that it may have something due; a claim takes of it as much as
- * its limit leaves; every delivery is sent at once; what came of it is marked, many in one go. An endpoint whose claim was
- * full is wanted again as soon as one of its deliveries is marked.
+ * Sends what is due. An endpoint is wanted when somebody says that it may have something due; a claim takes of it what its
+ * lane has room for; the lane sends as many at once as the endpoint wants; what came of it is marked, many in one go.
  *
- * Every endpoint has a queue and a limit of its own, so one that hangs fills its own limit and nobody else's. A process that
- * dies leaves leases behind, and whoever claims them after their end sends again: at least once, under the same event id.
+ * Every endpoint has a queue, a lane and a limit of its own, so one that hangs fills its own limit and nobody else's. A process
+ * that dies leaves leases behind, and whoever claims them after their end sends again: at least once, under the same event id.
  */
 export class Deliverer {
   readonly #settings: DelivererSettings;
-  readonly #wanted = new Map<string, EndpointKey>();
-  readonly #full = new Set<string>();
-  readonly #sending = new Map<string, ClaimedDelivery>();
+  readonly #lanes = new Map<string, Lane>();
+  readonly #wanted = new Set<string>();
+  readonly #starved = new Set<string>();
+  readonly #leases = new Map<ClaimedDelivery, Instant>();
   readonly #waiters = new Map<string, (() => void)[]>();
   #done: Done[] = [];
+  #sending = 0;
   #isClaiming = false;
   #isMarking = false;
   #isScheduled = false;
@@ -73,7 +65,14 @@ export class Deliverer {
 
   /** This endpoint may have something due. */
   wake(endpoint: EndpointKey): void {
-    this.#wanted.set(keyOf(endpoint), endpoint);
+    const key = keyOf(endpoint);
+    let lane = this.#lanes.get(key);
+    if (!lane) {
+      lane = new Lane({ orgId: endpoint.orgId, webhookId: endpoint.webhookId });
+      this.#lanes.set(key, lane);
+    }
+    lane.mayHaveMore = true;
+    this.#wanted.add(key);
     this.#schedule();
   }
 
@@ -98,79 +97,103 @@ export class Deliverer {
 
   async #claim(): Promise<void> {
     const { queue, wallClock, onError } = this.#settings;
-    const room = Math.min(limits.webhookConcurrencyMax, inFlightMax - this.#sending.size);
-    if (room <= 0 || this.#isStopping) return;
-    const endpoints = [...this.#wanted.values()].slice(0, endpointsInClaimMax);
-    for (const endpoint of endpoints) this.#wanted.delete(keyOf(endpoint));
+    if (this.#isStopping || this.#isClaiming || this.#sending >= sendingMax) return;
+    const open = [...this.#wanted].filter((key) => !this.#lanes.get(key)?.isLeaving);
+    const asked = open.slice(0, endpointsInClaimMax).flatMap((key) => {
+      this.#wanted.delete(key);
+      const lane = this.#lanes.get(key);
+      const room = lane?.room ?? 0;
+      return lane && room > 0 ? [{ key, lane, room }] : [];
+    });
+    if (asked.length === 0) return;
     this.#isClaiming = true;
+    // What is said while the claim is under way may be too late for it, and is kept for the next.
+    for (const { lane } of asked) {
+      lane.mayHaveMore = false;
+      lane.isAsked = true;
+    }
     try {
       const now = wallClock();
-      const claims = await queue.claim(
-        endpoints.map((endpoint) => ({ ...endpoint, room })),
-        now,
-        now + leaseMs,
-      );
-      for (const claim of claims) {
-        if (claim.isFull) this.#full.add(keyOf(claim));
-        void this.deliver(claim);
+      const leaseUntil = now + leaseMs;
+      const endpoints = asked.map(({ lane, room }) => ({ ...lane.endpoint, room }));
+      const claims = await queue.claim(endpoints, now, leaseUntil);
+      for (const claim of claims) this.#leases.set(claim, leaseUntil);
+      for (const { key, lane, room } of asked) {
+        const own = claims.filter((claim) => keyOf(claim) === key);
+        lane.add(own, room);
+        this.#send(key, lane);
       }
     } catch (error) {
       onError(error, 'deliveries were not claimed');
+    }
+    for (const { key, lane } of asked) {
+      lane.isAsked = false;
+      this.#tidy(key, lane);
     }
     this.#isClaiming = false;
     this.#schedule();
   }
 
-  /** Sends what this process has claimed; resolves when what came of it is marked. */
-  async deliver(claim: ClaimedDelivery): Promise<void> {
-    const { orgId, id, token } = claim;
-    const key = `${orgId} ${id} ${token}`;
-    this.#sending.set(key, claim);
-    try {
-      const attempt = await this.#attempt(claim);
-      if (!attempt) return;
-      await new Promise<void>((resolve) => {
-        this.#done.push({ claim, attempt, resolve });
-        void this.#mark();
+  /** Begins as many as the endpoint takes at once. */
+  #send(key: string, lane: Lane): void {
+    const { wallClock, queue, onError } = this.#settings;
+    while (!this.#isStopping) {
+      if (this.#sending >= sendingMax) this.#starved.add(key);
+      const claim = this.#sending < sendingMax ? lane.next() : undefined;
+      if (!claim) break;
+      if ((this.#leases.get(claim) ?? 0) - wallClock() < sendableMs) {
+        // It has become slow since this was claimed. What waits is given back as if it had not been.
+        const late = [claim, ...lane.clear()];
+        lane.ended(claim, limits.webhookTimeoutMs);
+        for (const one of late) this.#leases.delete(one);
+        queue
+          .endLeases(late.map((one) => ({ ...one, isSent: false })))
+          .then(() => this.wake(lane.endpoint))
+          .catch((error: unknown) => onError(error, 'deliveries were not given back'));
+        break;
+      }
+      const startedAt = performance.now();
+      this.#sending += 1;
+      void this.deliver(claim, () => {
+        this.#sending -= 1;
+        lane.ended(claim, performance.now() - startedAt);
+        this.#starved.add(key);
+        this.#feed();
       });
-    } finally {
-      this.#sending.delete(key);
+    }
+    if (lane.mayHaveMore && lane.room > 0) this.#wanted.add(key);
+    this.#schedule();
+  }
+
+  /** Those that may go on now that there is room: the endpoint itself, and all that waited because too many were under way. */
+  #feed(): void {
+    const keys = [...this.#starved];
+    this.#starved.clear();
+    for (const key of keys) {
+      const lane = this.#lanes.get(key);
+      if (lane) this.#send(key, lane);
     }
   }
 
-  async #attempt(claim: ClaimedDelivery): Promise<MarkedAttempt | undefined> {
-    const { vault, sender, wallClock } = this.#settings;
-    const { orgId, webhookId, eventId, url } = claim;
-    const sentAt = wallClock();
-    const at = appTime(claim, sentAt);
-    const payload = eventPayload({ ...claim, id: eventId, createdAt: claim.eventAt });
-    const secrets = openSecrets(vault, claim.secrets, belongsTo(orgId, webhookId), at);
-    const requestHeaders = {
-      'content-type': 'application/json',
-      'user-agent': `Sandbank/${apiVersion}`,
-      'accept-encoding': 'identity',
-      ...(secrets && signedHeaders(secrets, { eventId, payload, sentAt })),
-    };
-    const outcome = secrets ? await sender.send(url, requestHeaders, payload, wallClock) : unsigned;
-    if (!outcome) return undefined;
-    const { retryAfterSeconds, ...shown } = outcome;
-    const isDelivered = shown.error === null;
-    const profile = claim.trigger === 'test' ? 'none' : claim.retryProfile;
-    const wait = isDelivered ? null : waitAfter(profile, claim.tries + 1, retryAfterSeconds, Math.random());
-    return {
-      orgId,
-      deliveryId: claim.id,
-      webhookId,
-      token: claim.token,
-      number: claim.attempts + 1,
-      status: isDelivered ? 'succeeded' : wait === null ? 'failed' : 'pending',
-      dueAt: appTime(claim, wallClock()) + (wait ?? 0),
-      at,
-      sentAt,
-      requestHeaders,
-      ...shown,
-      requestId: claim.advanceRequestId,
-    };
+  #tidy(key: string, lane: Lane): void {
+    if (lane.isIdle) this.#lanes.delete(key);
+  }
+
+  /** Sends what this process has claimed; resolves when what came of it is marked. */
+  async deliver(claim: ClaimedDelivery, onAnswered: () => void = () => undefined): Promise<void> {
+    const attempt = await attemptDelivery(claim, this.#settings).catch((error: unknown) => {
+      // A fault of ours. Its lease ends by itself, and it is tried again.
+      this.#settings.onError(error, `${claim.id} was not sent`);
+      return undefined;
+    });
+    if (attempt) this.#leases.delete(claim);
+    const marked = new Promise<void>((resolve) => {
+      if (!attempt) return resolve();
+      this.#done.push({ claim, attempt, resolve });
+    });
+    onAnswered();
+    void this.#mark();
+    await marked;
   }
 
   /** One statement for all that has come meanwhile. While the database is away it is tried again, until the leases end. */
@@ -189,9 +212,13 @@ export class Deliverer {
 
   async #markBatch(batch: readonly Done[]): Promise<void> {
     const { queue, onError } = this.#settings;
+    const left = this.#left(batch);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await queue.mark(batch.map((done) => done.attempt));
+        await queue.mark(
+          batch.map((done) => done.attempt),
+          left.map(({ endpoint }) => endpoint.webhookId),
+        );
         return;
       } catch (error) {
         onError(error, 'deliveries were not marked');
@@ -201,13 +228,28 @@ export class Deliverer {
     }
   }
 
+  /** The endpoints of a batch that this process has nothing more for. */
+  #left(batch: readonly Done[]): readonly Lane[] {
+    const waiting = new Set(this.#done.map(({ claim }) => keyOf(claim)));
+    const keys = new Set(batch.map(({ claim }) => keyOf(claim)));
+    return [...keys].flatMap((key) => {
+      const lane = this.#lanes.get(key);
+      if (!lane?.isIdle || waiting.has(key)) return [];
+      lane.isLeaving = true;
+      return [lane];
+    });
+  }
+
   #goOn(batch: readonly Done[]): void {
     for (const { claim, attempt } of batch) {
       // While a clock is on its way, the next attempt may be due by it already.
-      const isDueAgain = attempt.status === 'pending' && claim.advanceRequestId !== null;
-      if (this.#full.delete(keyOf(claim)) || isDueAgain) this.#wanted.set(keyOf(claim), claim);
+      if (attempt.status === 'pending' && claim.advanceRequestId !== null) this.wake(claim);
       for (const resolve of this.#waiters.get(claim.appId)?.splice(0) ?? []) resolve();
       this.#waiters.delete(claim.appId);
+      const lane = this.#lanes.get(keyOf(claim));
+      if (!lane) continue;
+      lane.isLeaving = false;
+      this.#tidy(keyOf(claim), lane);
     }
     this.#schedule();
   }
@@ -262,23 +304,18 @@ export class Deliverer {
     const { sender, queue, onError } = this.#settings;
     this.#isStopping = true;
     const until = performance.now() + graceMsMax;
-    const isBusy = () => this.#sending.size > 0 || this.#isMarking || this.#isClaiming;
+    const isBusy = () => this.#sending > 0 || this.#isMarking || this.#isClaiming;
     while (isBusy() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
-    const left = [...this.#sending.values()];
+    const sent = new Set([...this.#lanes.values()].flatMap((lane) => [...lane.sending]));
     await sender.stop();
-    if (left.length > 0)
-      await queue.abandon(left).catch((error: unknown) => onError(error, 'deliveries were not given back'));
+    const left = [...this.#leases.keys()].map((claim) => ({ ...claim, isSent: sent.has(claim) }));
+    try {
+      if (left.length > 0) await queue.endLeases(left);
+      await queue.leaveAll();
+    } catch (error) {
+      onError(error, 'deliveries were not given back');
+    }
   }
-}
-
-/**
- * What time it is for an attempt, by the clock of its application. While the clock is on its way somewhere, an attempt is made
- * at the very instant at which it fell due, as everything else that an advance brings about.
- */
-function appTime(claim: ClaimedDelivery, wallNow: Instant): Instant {
-  const { advanceRequestId, dueAt, createdAt, offsetMs, standsAt } = claim;
-  if (advanceRequestId !== null) return Math.max(dueAt, createdAt);
-  return clockNow({ offsetMs: offsetMs ?? 0n, standsAt }, wallNow);
 }
 
 function keyOf({ orgId, webhookId }: EndpointKey): string {

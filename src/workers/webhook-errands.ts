@@ -164,6 +164,7 @@ function claimOf({ webhook, event, delivery }: Begun): ClaimedDelivery {
     url: webhook.url,
     secrets: webhook.secrets,
     retryProfile: webhook.retryProfile,
+    concurrencyMax: webhook.concurrencyMax,
     type: event.type,
     sequence: event.sequence,
     requestId: event.requestId,
@@ -172,7 +173,6 @@ function claimOf({ webhook, event, delivery }: Begun): ClaimedDelivery {
     offsetMs: null,
     standsAt: delivery.createdAt,
     advanceRequestId: null,
-    isFull: false,
     failingSince: null,
   };
 }

@@ -59,6 +59,9 @@ export function findEveryEndpoint(
 export interface WebhookHealth {
   readonly orgId: string;
   readonly webhookId: string;
+  /** The process that sends to it, and the wall time until which it is believed to live. */
+  readonly sender: string | null;
+  readonly senderUntil: Instant | null;
   readonly failingSince: Instant | null;
   readonly lastSuccessAt: Instant | null;
   readonly lastFailureAt: Instant | null;
@@ -67,6 +70,8 @@ export interface WebhookHealth {
 export const webhookHealthTable = defineTable<WebhookHealth>('webhook_health', ['org_id', 'webhook_id'], {
   orgId: 'text',
   webhookId: 'text',
+  sender: 'text',
+  senderUntil: 'timestamptz',
   failingSince: 'timestamptz',
   lastSuccessAt: 'timestamptz',
   lastFailureAt: 'timestamptz',

@@ -1,0 +1,72 @@
+import type { ClaimedDelivery, MarkedAttempt } from '../engine/delivery-queue.ts';
+import type { Vault } from '../engine/vault.ts';
+import { clockNow } from '../kernel/clock.ts';
+import { eventPayload } from '../kernel/event.ts';
+import { waitAfter } from '../kernel/retry.ts';
+import type { Instant } from '../kernel/table.ts';
+import { apiVersion } from '../kernel/version.ts';
+import type { Outcome, Sender } from './sender.ts';
+import { belongsTo, openSecrets, signedHeaders } from './signature.ts';
+
+export interface AttemptSettings {
+  readonly sender: Sender;
+  readonly vault: Vault;
+  readonly wallClock: () => Instant;
+}
+
+const unsigned: Outcome = {
+  responseStatus: null,
+  responseHeaders: null,
+  responseBody: null,
+  durationMs: 0,
+  error: 'Signature: the secret of the endpoint was encrypted with another SANDBANK_SECRET. Rotate it.',
+  retryAfterSeconds: 0,
+};
+
+/** Signs and sends one delivery, and says where it stands afterwards. Undefined when it was cut short by a stop. */
+export async function attemptDelivery(
+  claim: ClaimedDelivery,
+  { sender, vault, wallClock }: AttemptSettings,
+): Promise<MarkedAttempt | undefined> {
+  const { orgId, webhookId, eventId, url } = claim;
+  const sentAt = wallClock();
+  const at = appTime(claim, sentAt);
+  const payload = eventPayload({ ...claim, id: eventId, createdAt: claim.eventAt });
+  const secrets = openSecrets(vault, claim.secrets, belongsTo(orgId, webhookId), at);
+  const requestHeaders = {
+    'content-type': 'application/json',
+    'user-agent': `Sandbank/${apiVersion}`,
+    'accept-encoding': 'identity',
+    ...(secrets && signedHeaders(secrets, { eventId, payload, sentAt })),
+  };
+  const outcome = secrets ? await sender.send(url, requestHeaders, payload, wallClock) : unsigned;
+  if (!outcome) return undefined;
+  const { retryAfterSeconds, ...shown } = outcome;
+  const isDelivered = shown.error === null;
+  const profile = claim.trigger === 'test' ? 'none' : claim.retryProfile;
+  const wait = isDelivered ? null : waitAfter(profile, claim.tries + 1, retryAfterSeconds, Math.random());
+  return {
+    orgId,
+    deliveryId: claim.id,
+    webhookId,
+    token: claim.token,
+    number: claim.attempts + 1,
+    status: isDelivered ? 'succeeded' : wait === null ? 'failed' : 'pending',
+    dueAt: appTime(claim, wallClock()) + (wait ?? 0),
+    at,
+    sentAt,
+    requestHeaders,
+    ...shown,
+    requestId: claim.advanceRequestId,
+  };
+}
+
+/**
+ * What time it is for an attempt, by the clock of its application. While the clock is on its way somewhere, an attempt is made
+ * at the very instant at which it fell due, as everything else that an advance brings about.
+ */
+function appTime(claim: ClaimedDelivery, wallNow: Instant): Instant {
+  const { advanceRequestId, dueAt, createdAt, offsetMs, standsAt } = claim;
+  if (advanceRequestId !== null) return Math.max(dueAt, createdAt);
+  return clockNow({ offsetMs: offsetMs ?? 0n, standsAt }, wallNow);
+}
