@@ -1,6 +1,6 @@
 import type { AnyResource } from '../kernel/command.ts';
 import { declineCodes, declines } from '../kernel/decline.ts';
-import { finalStates } from '../kernel/machine.ts';
+import { finalStates, toldNames } from '../kernel/machine.ts';
 import { returnReasons, transferFailures } from '../kernel/return.ts';
 import { magicAmounts, scenarioWords, testCards, transferScenarioWords } from '../kernel/scenario.ts';
 import { marked, page } from './pages.ts';
@@ -42,12 +42,12 @@ function machineSection({ name, machine }: AnyResource): Section {
     words: final.length === 0 ? '' : `Final: ${codes(final)}.`,
     diagram: diagramOf(machine),
     head: ['action', 'from', 'to', 'event', 'only when'],
-    rows: machine.moves.map(({ action, from, to, stays, event, when, by }) => [
-      code(action),
-      codes(from),
-      stays ? 'stays' : codes(to),
-      codes((event === undefined ? to : [event]).map((told) => `${name}.${told}`)),
-      by === undefined ? (when?.words ?? '') : `a ${by} brings it along`,
+    rows: machine.moves.map((move) => [
+      code(move.action),
+      codes(move.from),
+      move.stays ? 'stays' : codes(move.to),
+      codes(toldNames(move).map((told) => `${name}.${told}`)),
+      move.by === undefined ? (move.when?.words ?? '') : `a ${move.by} brings it along`,
     ]),
   };
 }

@@ -137,9 +137,13 @@ export interface Arrival {
 
 /** Every event that a machine can tell, in the order of its table. */
 export function eventTypes<Row extends Stateful>({ resource, moves }: Machine<Row>): readonly string[] {
-  const told = moves.filter(({ isSilent }) => !isSilent);
-  const names = told.flatMap(({ event, to }) => (event === undefined ? to : [event]));
-  return [...new Set(names)].map((name) => `${resource}.${name}`);
+  return [...new Set(moves.flatMap(toldNames))].map((name) => `${resource}.${name}`);
+}
+
+/** The names of the events that tell of a move: one for each place of arrival, or one for all, or none. */
+export function toldNames<Row>({ event, to, isSilent }: Move<Row>): readonly string[] {
+  if (isSilent) return [];
+  return event === undefined ? to : [event];
 }
 
 /** States that no move leaves, whoever brings it. */
