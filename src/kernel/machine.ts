@@ -38,6 +38,8 @@ export interface Machine<Row extends Stateful> {
   readonly resource: IdKind;
   readonly states: readonly string[];
   readonly moves: readonly Move<Row>[];
+  /** For a machine whose moves are told to webhooks: a sentence for each event, by its name without the resource. */
+  readonly eventWords?: Readonly<Record<string, string>>;
 }
 
 export function defineMachine<Row extends Stateful>(machine: Machine<Row>): Machine<Row> {
@@ -48,6 +50,13 @@ export function defineMachine<Row extends Stateful>(machine: Machine<Row>): Mach
         `${machine.resource}: ${action} names the unknown state ${state}`,
       );
     }
+  }
+  const { eventWords } = machine;
+  if (eventWords) {
+    const names = [...new Set(machine.moves.flatMap(toldNames))];
+    for (const name of names) assert(eventWords[name], `${machine.resource}: ${name} has no words`);
+    for (const name of Object.keys(eventWords))
+      assert(names.includes(name), `${machine.resource}: ${name} has words, and no move tells it`);
   }
   return machine;
 }
