@@ -1,6 +1,8 @@
+import { type TSchema, Type } from 'typebox';
 import type { CommandContext } from './command.ts';
 import type { Presented } from './envelope.ts';
 import { instantToText } from './list.ts';
+import { id as idOf, Time } from './schema.ts';
 import type { EventRow } from './trail.ts';
 import { apiVersion } from './version.ts';
 
@@ -22,6 +24,26 @@ export function eventPayload(event: Omit<EventRow, 'orgId' | 'appId' | 'resource
     sequence,
   });
   return `${head.slice(0, -1)},"data":${data}}`;
+}
+
+/** The schema of that payload, for events of some types. */
+export function payloadSchema(types: readonly string[], data: TSchema) {
+  return Type.Object({
+    object: Type.Literal('event'),
+    id: Type.String({ ...idOf('event'), description: 'Stays the same at every attempt and replay.' }),
+    sandbox: Type.Literal(true),
+    requestId: Type.String({ ...idOf('request'), description: 'The request that brought it about.' }),
+    status: Type.Literal('ok'),
+    type: Type.Enum([...types]),
+    apiVersion: Type.String(),
+    timestamp: Type.String({ ...Time, description: 'When it happened, by the clock of the application.' }),
+    sequence: Type.Integer({
+      minimum: 1,
+      description:
+        'The `version` of the record: of two of its events, the one with the higher number is the later.',
+    }),
+    data,
+  });
 }
 
 /** An event that somebody asked for. It tells of the record that its data names, if it names one, and else of itself. */
