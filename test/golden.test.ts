@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { idempotencyTable } from '../src/engine/answers.ts';
 import { openApiDocument } from '../src/http/openapi.ts';
 import { errorsMarkdown } from '../src/http/pages.ts';
-import { scenariosReference, statesReference, toMarkdown } from '../src/http/reference.ts';
+import { eventsReference, scenariosReference, statesReference, toMarkdown } from '../src/http/reference.ts';
 import { attemptsTable, deliveriesTable } from '../src/kernel/delivery.ts';
 import { type ErrorCode, errorCatalogue } from '../src/kernel/errors.ts';
 import type { Table } from '../src/kernel/table.ts';
 import * as trail from '../src/kernel/trail.ts';
-import { resources, routes } from '../src/resources/index.ts';
+import { eventCatalogue, resources, routes } from '../src/resources/index.ts';
 import { webhookHealthTable } from '../src/resources/webhooks/store.ts';
 import type { Server } from '../src/server.ts';
 import { dumpSchema, readColumns } from './support/schema-dump.ts';
@@ -29,7 +29,7 @@ interface Operations {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { operationId: string }>>>>;
 }
 
-const document = openApiDocument(routes, 'http://127.0.0.1:4000');
+const document = openApiDocument(routes, eventCatalogue, 'http://127.0.0.1:4000');
 const codes = Object.keys(errorCatalogue) as ErrorCode[];
 
 test('docs/openapi.json is what the server says of itself', () =>
@@ -46,6 +46,9 @@ test('every reference inside the OpenAPI document leads somewhere', () => {
 
 test('docs/states.md is what the machines say, with a diagram for each', () =>
   expectGolden('docs/states.md', toMarkdown(statesReference(resources))));
+
+test('docs/events.md is the catalogue of events, with an example for each resource', () =>
+  expectGolden('docs/events.md', toMarkdown(eventsReference(eventCatalogue))));
 
 test('docs/scenarios.md is what the provider can be made to do', () =>
   expectGolden('docs/scenarios.md', toMarkdown(scenariosReference())));

@@ -1,5 +1,8 @@
 import { type TSchema, Type } from 'typebox';
+import { assert } from '../kernel/assert.ts';
 import { type ErrorCode, errorCatalogue } from '../kernel/errors.ts';
+import { payloadSchema } from '../kernel/event.ts';
+import type { EventType } from '../kernel/event-type.ts';
 import { idPattern } from '../kernel/ids.ts';
 import { LedgerEntrySchema } from '../kernel/ledger-entry.ts';
 import { limits } from '../kernel/limits.ts';
@@ -17,8 +20,12 @@ const json = (schema: Json): Json => ({ 'application/json': { schema } });
 const always = [400, 401, 403, 429, 500, 503];
 const onWrite = [409, 413, 415, 422];
 
-/** OpenAPI 3.1, derived from the same table that the server runs on: a route cannot be in one and not in the other. */
-export function openApiDocument(routes: readonly Route[], serverUrl: string): Json {
+/** OpenAPI 3.1, derived from the same tables that the server runs on: a route cannot be in one and not in the other. */
+export function openApiDocument(
+  routes: readonly Route[],
+  catalogue: readonly EventType[],
+  serverUrl: string,
+): Json {
   const schemas: Json = { Error: errorSchema(), LedgerEntry: plain(LedgerEntrySchema) };
   const names = new Map<unknown, string>([[LedgerEntrySchema, 'LedgerEntry']]);
   for (const { response, responseName } of routes) names.set(response, responseName);
@@ -39,6 +46,7 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Js
     security: [{ apiKey: [] }],
     tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
+    webhooks: webhooks(catalogue, schemas, names),
     components: {
       securitySchemes: {
         apiKey: {
@@ -94,6 +102,38 @@ function operation(route: Route, schemas: Json, names: ReadonlyMap<unknown, stri
       ...Object.fromEntries(statuses.map((status) => [String(status), ref('responses', `Status${status}`)])),
     },
   };
+}
+
+/** What is sent to the endpoints: an entry for each type, of the schema that all events of its resource have. */
+function webhooks(
+  catalogue: readonly EventType[],
+  schemas: Json,
+  names: ReadonlyMap<unknown, string>,
+): Record<string, Json> {
+  const seconds = limits.webhookTimeoutMs / 1_000;
+  const headers = ['WebhookId', 'WebhookTimestamp', 'WebhookSignature'];
+  const responses = {
+    '2XX': { description: `Received. Any other answer, or none within ${seconds} seconds, is tried again.` },
+    '410': { description: 'The receiver is gone: the endpoint is disabled.' },
+  };
+  const entry = ({ type, resource, description, schema: data, payload }: EventType): Json => {
+    const dataName = names.get(data);
+    assert(dataName, `no route answers with what ${type} shows`);
+    const name = `${dataName}Event`;
+    const types = catalogue.filter((one) => one.resource === resource).map((one) => one.type);
+    schemas[name] ??= plain(payloadSchema(types, data), names);
+    const schema = { allOf: [ref('schemas', name), { properties: { type: { const: type } } }] };
+    return {
+      tags: ['Webhooks'],
+      summary: type,
+      description,
+      security: [],
+      parameters: headers.map((header) => ref('parameters', header)),
+      requestBody: { required: true, content: { 'application/json': { schema, example: payload } } },
+      responses,
+    };
+  };
+  return Object.fromEntries(catalogue.map((event) => [event.type, { post: entry(event) }]));
 }
 
 function contentOf(route: Route): Json {
@@ -154,6 +194,29 @@ function parameters(): Json {
       in: 'header',
       required: false,
       schema: { type: 'string', enum: apiVersions },
+    },
+    WebhookId: {
+      name: 'webhook-id',
+      in: 'header',
+      required: true,
+      description: 'The id of the event: what comes a second time has the same.',
+      schema: { type: 'string', pattern: idPattern('event') },
+    },
+    WebhookTimestamp: {
+      name: 'webhook-timestamp',
+      in: 'header',
+      required: true,
+      description:
+        'When this attempt was sent, in seconds since 1970. Refuse what is older than five minutes.',
+      schema: { type: 'string', pattern: '^\\d+$' },
+    },
+    WebhookSignature: {
+      name: 'webhook-signature',
+      in: 'header',
+      required: true,
+      description:
+        'As in Standard Webhooks: `v1,` and the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` in base64, by the bytes of the secret. While two secrets are valid there are two signatures, with a space between them; one that fits is enough.',
+      schema: { type: 'string', pattern: '^v1,[A-Za-z0-9+/]+=*( v1,[A-Za-z0-9+/]+=*)*$' },
     },
   };
 }

@@ -25,7 +25,7 @@ export function marked(text: string): string {
 }
 
 export function page(title: string, content: string): string {
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escapeHtml(title)} · Sandbank</title><style>${style}</style></head><body><main><nav aria-label="Sandbank"><a href="/docs">API</a><a href="/docs/states">States</a><a href="/docs/scenarios">Scenarios</a><a href="/docs/errors">Errors</a><a href="/openapi.json">OpenAPI</a><a href="/console">Console</a></nav>${content}</main></body></html>`;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escapeHtml(title)} · Sandbank</title><style>${style}</style></head><body><main><nav aria-label="Sandbank"><a href="/docs">API</a><a href="/docs/states">States</a><a href="/docs/events">Events</a><a href="/docs/scenarios">Scenarios</a><a href="/docs/errors">Errors</a><a href="/openapi.json">OpenAPI</a><a href="/console">Console</a></nav>${content}</main></body></html>`;
 }
 
 export function docsPage(routes: readonly Route[], serverUrl: string): string {
@@ -86,7 +86,7 @@ export function llmsText(routes: readonly Route[], serverUrl: string): string {
     '',
     '> A sandbox-only payment API. No real money moves.',
     '',
-    `The contract is OpenAPI 3.1: ${serverUrl}/openapi.json. Errors: ${serverUrl}/docs/errors. Lifecycles: ${serverUrl}/docs/states. Failures on demand: ${serverUrl}/docs/scenarios.`,
+    `The contract is OpenAPI 3.1: ${serverUrl}/openapi.json. Errors: ${serverUrl}/docs/errors. Lifecycles: ${serverUrl}/docs/states. Events: ${serverUrl}/docs/events. Failures on demand: ${serverUrl}/docs/scenarios.`,
     'Send `Authorization: Bearer sbk_sandbox_...` with every request, and a unique `Idempotency-Key` with every POST.',
     'Amounts are integers in minor units with an ISO 4217 currency code.',
     '',

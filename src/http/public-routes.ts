@@ -2,11 +2,11 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { resourceBody } from '../kernel/envelope.ts';
 import { refuse } from '../kernel/errors.ts';
 import { apiVersion } from '../kernel/version.ts';
-import { resources } from '../resources/index.ts';
+import { eventCatalogue, resources } from '../resources/index.ts';
 import type { AppSettings } from './app.ts';
 import { openApiDocument } from './openapi.ts';
 import { consolePage, docsPage, errorsPage, llmsText } from './pages.ts';
-import { scenariosReference, statesReference, toPage } from './reference.ts';
+import { eventsReference, scenariosReference, statesReference, toPage } from './reference.ts';
 import { sendJson, sendRefusal } from './send.ts';
 
 const pageHeaders = {
@@ -43,10 +43,11 @@ export function addPublicRoutes(app: FastifyInstance, settings: AppSettings): vo
     );
   });
   app.get('/openapi.json', (_request, reply) =>
-    sendJson(reply, 200, JSON.stringify(openApiDocument(routes, publicUrl()))),
+    sendJson(reply, 200, JSON.stringify(openApiDocument(routes, eventCatalogue, publicUrl()))),
   );
   app.get('/docs', (_request, reply) => sendPage(reply, docsPage(routes, publicUrl())));
   app.get('/docs/states', (_request, reply) => sendPage(reply, toPage(statesReference(resources))));
+  app.get('/docs/events', (_request, reply) => sendPage(reply, toPage(eventsReference(eventCatalogue))));
   app.get('/docs/scenarios', (_request, reply) => sendPage(reply, toPage(scenariosReference())));
   app.get('/docs/errors', (_request, reply) => sendPage(reply, errorsPage()));
   app.get('/console', (_request, reply) => sendPage(reply, consolePage()));

@@ -1,9 +1,11 @@
+import { assert } from '../kernel/assert.ts';
 import type { AnyResource } from '../kernel/command.ts';
 import { declineCodes, declines } from '../kernel/decline.ts';
-import { finalStates } from '../kernel/machine.ts';
+import type { EventType } from '../kernel/event-type.ts';
+import { finalStates, toldNames } from '../kernel/machine.ts';
 import { returnReasons, transferFailures } from '../kernel/return.ts';
 import { magicAmounts, scenarioWords, testCards, transferScenarioWords } from '../kernel/scenario.ts';
-import { marked, page } from './pages.ts';
+import { escapeHtml, marked, page } from './pages.ts';
 
 /** Reference pages made of the tables that the server runs on, as Markdown for the repository and as HTML for `/docs`. */
 export interface Reference {
@@ -20,6 +22,12 @@ interface Section {
   readonly diagram?: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
+  readonly example?: Example;
+}
+
+interface Example {
+  readonly words: string;
+  readonly json: unknown;
 }
 
 const code = (text: string): string => `\`${text}\``;
@@ -42,12 +50,12 @@ function machineSection({ name, machine }: AnyResource): Section {
     words: final.length === 0 ? '' : `Final: ${codes(final)}.`,
     diagram: diagramOf(machine),
     head: ['action', 'from', 'to', 'event', 'only when'],
-    rows: machine.moves.map(({ action, from, to, stays, event, when, by }) => [
-      code(action),
-      codes(from),
-      stays ? 'stays' : codes(to),
-      codes((event === undefined ? to : [event]).map((told) => `${name}.${told}`)),
-      by === undefined ? (when?.words ?? '') : `a ${by} brings it along`,
+    rows: machine.moves.map((move) => [
+      code(move.action),
+      codes(move.from),
+      move.stays ? 'stays' : codes(move.to),
+      codes(toldNames(move).map((told) => `${name}.${told}`)),
+      move.by === undefined ? (move.when?.words ?? '') : `a ${move.by} brings it along`,
     ]),
   };
 }
@@ -68,6 +76,29 @@ export function diagramOf({ moves }: AnyResource['machine']): string {
     'stateDiagram-v2',
     ...[...arrows].map(([arrow, labels]) => `  ${arrow}: ${[...labels].join(', ')}`),
   ].join('\n');
+}
+
+export function eventsReference(catalogue: readonly EventType[]): Reference {
+  const names = [...new Set(catalogue.map(({ resource }) => resource))];
+  return {
+    title: 'Events',
+    source: 'the machines in `src/resources`',
+    introduction:
+      'What webhooks are told. An endpoint asks for `*`, for all events of one kind such as `payment.*`, or for single types. `data` is the record as it was after the move, as its own route shows it, and `sequence` is its version: when events overtake each other, the higher one is the later one. `developer_api_capabilities` has an example of every type and the JSON Schema of every `data`; `openapi.json` has both under `webhooks`.',
+    sections: names.map((name) => eventsSection(catalogue.filter(({ resource }) => resource === name))),
+  };
+}
+
+function eventsSection(told: readonly EventType[]): Section {
+  const [first] = told;
+  assert(first, 'a section is about a resource with events');
+  return {
+    title: `Of a ${first.resource}`,
+    words: '',
+    head: ['type', 'what happened'],
+    rows: told.map(({ type, description }) => [code(type), description]),
+    example: { words: `${code(first.type)}, as a receiver gets it:`, json: first.payload },
+  };
 }
 
 export function scenariosReference(): Reference {
@@ -142,7 +173,7 @@ function transferSections(): readonly Section[] {
 }
 
 export function toMarkdown({ title, source, introduction, sections }: Reference): string {
-  const parts = sections.map(({ title: name, words, diagram, head, rows }) =>
+  const parts = sections.map(({ title: name, words, diagram, head, rows, example }) =>
     [
       `## ${name}`,
       ...(words === '' ? [] : [words]),
@@ -153,6 +184,7 @@ export function toMarkdown({ title, source, introduction, sections }: Reference)
         `|${'---|'.repeat(head.length)}`,
         ...rows.map((cells) => `| ${cells.join(' | ')} |`),
       ].join('\n'),
+      ...(example === undefined ? [] : [example.words, `\`\`\`json\n${indented(example)}\n\`\`\``]),
     ].join('\n\n'),
   );
   const made = `Made from ${source} by \`npm run golden\`.`;
@@ -160,10 +192,14 @@ export function toMarkdown({ title, source, introduction, sections }: Reference)
 }
 
 export function toPage({ title, introduction, sections }: Reference): string {
-  const parts = sections.map(({ title: name, words, head, rows }) => {
+  const parts = sections.map(({ title: name, words, head, rows, example }) => {
     const cells = (tag: string, texts: readonly string[]) =>
       texts.map((text) => `<${tag}>${marked(text)}</${tag}>`).join('');
-    return `<h2>${marked(name)}</h2>${words === '' ? '' : `<p>${marked(words)}</p>`}<div class="wide"><table><thead><tr>${cells('th', head)}</tr></thead><tbody>${rows.map((row) => `<tr>${cells('td', row)}</tr>`).join('')}</tbody></table></div>`;
+    return `<h2>${marked(name)}</h2>${words === '' ? '' : `<p>${marked(words)}</p>`}<div class="wide"><table><thead><tr>${cells('th', head)}</tr></thead><tbody>${rows.map((row) => `<tr>${cells('td', row)}</tr>`).join('')}</tbody></table></div>${example === undefined ? '' : `<p>${marked(example.words)}</p><pre><code>${escapeHtml(indented(example))}</code></pre>`}`;
   });
   return page(title, `<h1>${marked(title)}</h1><p>${marked(introduction)}</p>${parts.join('')}`);
+}
+
+function indented({ json }: Example): string {
+  return JSON.stringify(json, null, 2);
 }

@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox';
 import { assert } from './assert.ts';
 import type { Due } from './clock.ts';
 import type { DeliveryRow } from './delivery.ts';
@@ -47,6 +48,8 @@ export interface Resource<Row extends AnyRow & { readonly status: string }> {
   readonly present: (row: Row) => Presented;
   /** Whether its moves are told to webhooks. Keys and organizations are not. */
   readonly emitsEvents: boolean;
+  /** How `present` shows a row; every resource that emits events has it. */
+  readonly schema?: TSchema;
   /** What a row waits for by the clock of its application. From this follows its timer. */
   readonly due?: (row: Row) => Due | null;
 }

@@ -1,8 +1,13 @@
+import { type TSchema, Type } from 'typebox';
 import type { CommandContext } from './command.ts';
 import type { Presented } from './envelope.ts';
 import { instantToText } from './list.ts';
+import { id as idOf, Time } from './schema.ts';
 import type { EventRow } from './trail.ts';
 import { apiVersion } from './version.ts';
+
+/** As large as the column. */
+const versionMax = 2_147_483_647;
 
 /**
  * What a receiver gets, as text: the same bytes at every attempt, because they are what is signed. The resource in it is
@@ -24,13 +29,38 @@ export function eventPayload(event: Omit<EventRow, 'orgId' | 'appId' | 'resource
   return `${head.slice(0, -1)},"data":${data}}`;
 }
 
-/** An event that somebody asked for. It tells of the record that its data names, if it names one, and else of itself. */
+/** The schema of that payload, for events of some types. */
+export function payloadSchema(types: readonly string[], data: TSchema) {
+  return Type.Object({
+    object: Type.Literal('event'),
+    id: Type.String({ ...idOf('event'), description: 'Stays the same at every attempt and replay.' }),
+    sandbox: Type.Literal(true),
+    requestId: Type.String({ ...idOf('request'), description: 'The request that brought it about.' }),
+    status: Type.Literal('ok'),
+    type: Type.Enum([...types]),
+    apiVersion: Type.String(),
+    timestamp: Type.String({ ...Time, description: 'When it happened, by the clock of the application.' }),
+    sequence: Type.Integer({
+      minimum: 1,
+      description:
+        'The `version` of the record: of two of its events, the one with the higher number is the later.',
+    }),
+    data,
+  });
+}
+
+/**
+ * An event that somebody asked for. It tells of the record that its data names, and of the version that it has, as far as
+ * it says so; else of itself.
+ */
 export function askedEvent(
   { orgId, appId, requestId, now }: CommandContext,
   id: string,
-  { type, data, sequence = 1 }: { type: string; data: Readonly<Record<string, unknown>>; sequence?: number },
+  { type, data }: { type: string; data: Readonly<Record<string, unknown>> },
 ): EventRow {
   if (appId === null) throw new Error('an event belongs to an application');
+  const { version } = data;
+  const isVersioned = Number.isInteger(version) && Number(version) >= 1 && Number(version) <= versionMax;
   const isNamed = typeof data.id === 'string' && /^[a-z]{3}_[0-9a-z]{26}$/.test(data.id);
   return {
     orgId,
@@ -39,7 +69,7 @@ export function askedEvent(
     type,
     resource: type.split('.')[0] ?? type,
     resourceId: isNamed ? String(data.id) : id,
-    sequence,
+    sequence: isVersioned ? Number(version) : 1,
     requestId,
     data: JSON.stringify(data),
     createdAt: now,

@@ -113,4 +113,14 @@ describe('a move', () => {
   it('that stays does not keep a state from being final', () => {
     expect(finalStates(gate)).toEqual(['carried']);
   });
+
+  it('has words for every event that it tells, or for none, and for nothing else', () => {
+    const moves = [...door.moves, { action: 'oil', from: ['open'], to: ['open'], isSilent: true as const }];
+    const told = { built: 'It stands.', shut: 'It is shut.', removed: 'It is gone.' };
+    expect(defineMachine({ ...door, moves, eventWords: told }).eventWords).toBe(told);
+    const { removed: _removed, ...fewer } = told;
+    expect(() => defineMachine({ ...door, eventWords: fewer })).toThrow('removed has no words');
+    const more = { ...told, open: 'It was oiled.' };
+    expect(() => defineMachine({ ...door, moves, eventWords: more })).toThrow('open has words');
+  });
 });

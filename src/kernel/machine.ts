@@ -38,6 +38,8 @@ export interface Machine<Row extends Stateful> {
   readonly resource: IdKind;
   readonly states: readonly string[];
   readonly moves: readonly Move<Row>[];
+  /** For a machine whose moves are told to webhooks: a sentence for each event, by its name without the resource. */
+  readonly eventWords?: Readonly<Record<string, string>>;
 }
 
 export function defineMachine<Row extends Stateful>(machine: Machine<Row>): Machine<Row> {
@@ -48,6 +50,13 @@ export function defineMachine<Row extends Stateful>(machine: Machine<Row>): Mach
         `${machine.resource}: ${action} names the unknown state ${state}`,
       );
     }
+  }
+  const { eventWords } = machine;
+  if (eventWords) {
+    const names = [...new Set(machine.moves.flatMap(toldNames))];
+    for (const name of names) assert(eventWords[name], `${machine.resource}: ${name} has no words`);
+    for (const name of Object.keys(eventWords))
+      assert(names.includes(name), `${machine.resource}: ${name} has words, and no move tells it`);
   }
   return machine;
 }
@@ -137,9 +146,13 @@ export interface Arrival {
 
 /** Every event that a machine can tell, in the order of its table. */
 export function eventTypes<Row extends Stateful>({ resource, moves }: Machine<Row>): readonly string[] {
-  const told = moves.filter(({ isSilent }) => !isSilent);
-  const names = told.flatMap(({ event, to }) => (event === undefined ? to : [event]));
-  return [...new Set(names)].map((name) => `${resource}.${name}`);
+  return [...new Set(moves.flatMap(toldNames))].map((name) => `${resource}.${name}`);
+}
+
+/** The names of the events that tell of a move: one for each place of arrival, or one for all, or none. */
+export function toldNames<Row>({ event, to, isSilent }: Move<Row>): readonly string[] {
+  if (isSilent) return [];
+  return event === undefined ? to : [event];
 }
 
 /** States that no move leaves, whoever brings it. */

@@ -46,7 +46,7 @@ export const eventCatalogue = catalogueOf(resources);
 /** The one table of routes: authentication, scopes, validation, documents and the permission matrix all read it. */
 export const routes: readonly Route[] = [
   statusRoute,
-  capabilitiesRoute(resources),
+  capabilitiesRoute(resources, eventCatalogue),
   stateMachinesRoute(resources),
   ...paymentRoutes,
   ...historyRoutes,

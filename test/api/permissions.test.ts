@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../src/http/openapi.ts';
 import type { Route } from '../../src/kernel/route.ts';
 import { isScope, scopes, scopesNeeded } from '../../src/kernel/scopes.ts';
-import { routes } from '../../src/resources/index.ts';
+import { eventCatalogue, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
@@ -133,7 +133,7 @@ describe.each(databaseKinds)('permissions on %s', (kind) => {
 });
 
 describe('the table of routes', () => {
-  const document = openApiDocument(routes, 'http://127.0.0.1:4000') as {
+  const document = openApiDocument(routes, eventCatalogue, 'http://127.0.0.1:4000') as {
     paths: Record<string, Record<string, { operationId: string; 'x-scope': string }>>;
   };
 

@@ -2,8 +2,9 @@ import { Type } from 'typebox';
 import type { AnyResource } from '../../kernel/command.ts';
 import { currencies } from '../../kernel/currency.ts';
 import { declineCodes, declines } from '../../kernel/decline.ts';
+import { payloadSchema } from '../../kernel/event.ts';
+import type { EventType } from '../../kernel/event-type.ts';
 import { limits } from '../../kernel/limits.ts';
-import { eventTypes } from '../../kernel/machine.ts';
 import { returnReasons, transferFailures } from '../../kernel/return.ts';
 import type { Route } from '../../kernel/route.ts';
 import { paymentScenarios, transferScenarios } from '../../kernel/scenario.ts';
@@ -15,8 +16,9 @@ import { ratedCurrencies } from '../fx-rates/machine.ts';
 const Reason = Type.Object({ code: Type.String(), message: Type.String() });
 
 /** All that an integration can ask of this server, read off the tables that the server itself runs on. */
-export function capabilitiesRoute(resources: readonly AnyResource[]): Route {
+export function capabilitiesRoute(resources: readonly AnyResource[], catalogue: readonly EventType[]): Route {
   const shown = resources.filter(({ emitsEvents }) => emitsEvents);
+  const types = catalogue.map(({ type }) => type);
   const answer = {
     object: 'capabilities',
     sandbox: true,
@@ -31,7 +33,14 @@ export function capabilitiesRoute(resources: readonly AnyResource[]): Route {
         .filter(({ by }) => by === undefined)
         .map(({ action, from, to }) => ({ action, from, to })),
     })),
-    eventTypes: shown.flatMap(({ machine }) => eventTypes(machine)),
+    eventTypes: types,
+    events: catalogue.map(({ type, resource: name, description, payload }) => ({
+      type,
+      resource: name,
+      description,
+      example: payload,
+    })),
+    eventSchemas: Object.fromEntries(shown.map(({ name, schema }) => [name, schema])),
     scenarios: paymentScenarios,
     declineCodes: declineCodes.map((code) => ({
       code,
@@ -76,6 +85,17 @@ export function capabilitiesRoute(resources: readonly AnyResource[]): Route {
         }),
       ),
       eventTypes: Type.Array(Type.String()),
+      events: Type.Array(
+        Type.Object({
+          type: Type.String(),
+          resource: Type.String(),
+          description: Type.String({ description: 'What has happened when it is sent.' }),
+          example: payloadSchema(types, Type.Record(Type.String(), Type.Unknown())),
+        }),
+      ),
+      eventSchemas: Type.Record(Type.String(), Type.Unknown(), {
+        description: 'By resource, the JSON Schema of the `data` in its events.',
+      }),
       scenarios: Type.Array(Type.String()),
       declineCodes: Type.Array(
         Type.Object({ code: Type.String(), retryable: Type.Boolean(), message: Type.String() }),

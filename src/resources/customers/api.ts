@@ -96,6 +96,7 @@ export const customerResource: Resource<CustomerRow> = {
   machine: customerMachine,
   present: presentCustomer,
   emitsEvents: true,
+  schema: CustomerSchema,
 };
 
 function createInput(body: Static<typeof CreateBody>): CustomerFields {

@@ -87,6 +87,7 @@ export const disputeResource: Resource<DisputeRow> = {
   machine: disputeMachine,
   present: presentDispute,
   emitsEvents: true,
+  schema: DisputeSchema,
   due: disputeDue,
 };
 

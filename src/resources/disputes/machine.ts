@@ -49,6 +49,13 @@ export const disputeMachine = defineMachine<DisputeRow>({
       when: { words: 'there is a next stage', holds: ({ stage }) => nextStage(stage) !== undefined },
     },
   ],
+  eventWords: {
+    created: 'A customer disputes a payment; answer until `respondBy`.',
+    under_review: 'Evidence was submitted, and the bank now decides.',
+    lost: 'The dispute was accepted, not answered in time, or decided for the customer; the money is gone.',
+    won: 'The dispute was decided for the merchant; the money is back with the payment.',
+    needs_response: 'The dispute went on to its next `stage`; answer again until `respondBy`.',
+  },
 });
 
 const dayMs = 86_400_000;

@@ -208,6 +208,7 @@ export const paymentResource: Resource<PaymentRow> = {
   machine: paymentMachine,
   present: presentPayment,
   emitsEvents: true,
+  schema: PaymentSchema,
   due: paymentDue,
 };
 

@@ -183,6 +183,26 @@ export const paymentMachine = defineMachine<PaymentRow>({
     { action: 'dispute_won', from: ['disputed'], to: paid, by: 'dispute' },
     { action: 'dispute_lost', from: ['disputed'], to: ['charged_back', ...paid], by: 'dispute' },
   ],
+  eventWords: {
+    created: 'A payment was created; nothing has been charged yet.',
+    requires_action: 'The customer has to confirm the payment before it can go on.',
+    processing: 'The provider has taken the payment up and will tell the outcome later.',
+    authorized: 'The amount is held, and can be captured until `authorizationExpiresAt`.',
+    captured: 'The capture is complete, or a dispute has ended and left the payment captured.',
+    partially_captured: 'A part of the amount was captured; the rest still can be.',
+    settled: 'The provider has paid the money out, or a dispute has ended and left the payment settled.',
+    failed: 'The provider declined the payment or refused its capture; `failure` says why.',
+    pending: 'A payment that had failed is tried again.',
+    canceled: 'The payment was canceled before anything was captured.',
+    expired: 'The payment or its authorization ran out before anything was captured.',
+    partially_refunded:
+      'A part of the money went back to the customer, or a dispute has ended and left the payment refunded in part.',
+    refunded: 'All of the captured money has gone back to the customer.',
+    disputed: 'The customer disputes the payment; its dispute decides how it goes on.',
+    updated:
+      'A refund is pending, has failed or was canceled, or succeeded during a dispute; the status of the payment stays as it was.',
+    charged_back: 'The dispute was lost, and all of the captured money is gone.',
+  },
 });
 
 export interface CreatePayment {

@@ -78,6 +78,7 @@ export const refundResource: Resource<RefundRow> = {
   machine: refundMachine,
   present: presentRefund,
   emitsEvents: true,
+  schema: RefundSchema,
 };
 
 function refundInput(paymentId: string, body: Static<typeof RefundBody>): RefundPayment {

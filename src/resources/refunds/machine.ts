@@ -36,6 +36,12 @@ export const refundMachine = defineMachine<RefundRow>({
     { action: 'fail', from: ['pending'], to: ['failed'] },
     { action: 'cancel', from: ['pending'], to: ['canceled'] },
   ],
+  eventWords: {
+    created: 'A refund was created, and its amount is set aside.',
+    succeeded: 'The money has gone back to the customer.',
+    failed: 'The provider could not give the money back; it stays with the payment.',
+    canceled: 'The refund was canceled while it was pending; the money stays with the payment.',
+  },
 });
 
 const outcomes = { succeed: 'succeeded', fail: 'failed', cancel: 'canceled' } as const;

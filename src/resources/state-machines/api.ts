@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { AnyResource } from '../../kernel/command.ts';
-import { eventTypes, finalStates } from '../../kernel/machine.ts';
+import { eventTypes, finalStates, toldNames } from '../../kernel/machine.ts';
 import type { Route } from '../../kernel/route.ts';
 import { nullable, resource } from '../../kernel/schema.ts';
 
@@ -13,14 +13,14 @@ export function stateMachinesRoute(resources: readonly AnyResource[]): Route {
       states: machine.states,
       finalStates: finalStates(machine),
       events: eventTypes(machine),
-      moves: machine.moves.map(({ action, from, to, stays, event, when, by }) => ({
-        action,
-        from,
-        to,
-        stays: stays ?? false,
-        events: event === undefined ? to.map((state) => `${name}.${state}`) : [`${name}.${event}`],
-        condition: when?.words ?? null,
-        broughtBy: by ?? null,
+      moves: machine.moves.map((move) => ({
+        action: move.action,
+        from: move.from,
+        to: move.to,
+        stays: move.stays ?? false,
+        events: toldNames(move).map((told) => `${name}.${told}`),
+        condition: move.when?.words ?? null,
+        broughtBy: move.by ?? null,
       })),
     }));
   const answer = { object: 'state_machines', sandbox: true, status: 'ok', machines } as const;
@@ -46,7 +46,8 @@ export function stateMachinesRoute(resources: readonly AnyResource[]): Route {
               to: Type.Array(Type.String()),
               stays: Type.Boolean({ description: 'The record stays in the state that it is in.' }),
               events: Type.Array(Type.String(), {
-                description: 'One for each place of arrival, or one for all.',
+                description:
+                  'One for each place of arrival, or one for all; none for a move that nobody is told of.',
               }),
               condition: nullable(Type.String({ description: 'The move is open only when this is so.' })),
               broughtBy: nullable(

@@ -204,6 +204,7 @@ export const transferResource: Resource<TransferRow> = {
   machine: transferMachine,
   present: presentTransfer,
   emitsEvents: true,
+  schema: TransferSchema,
   due: transferDue,
 };
 

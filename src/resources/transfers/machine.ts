@@ -121,6 +121,22 @@ export const transferMachine = defineMachine<TransferRow>({
     { action: 'expire', from: ['quoted', 'accepted'], to: ['expired'] },
     { action: 'fail', from: ['accepted', 'funded', 'in_review', 'converted'], to: ['failed'] },
   ],
+  eventWords: {
+    quoted: 'A transfer was quoted, or quoted anew; its rate holds until `expiresAt`.',
+    accepted: 'The quote was accepted; the transfer waits for its money until `fundingExpiresAt`.',
+    funded: 'The money for the transfer has come in, or a review has released the transfer.',
+    in_review: 'The provider reviews the transfer before it converts the money.',
+    failed:
+      'The transfer failed or was rejected; `failure` says why, and what was paid in goes back to the payer.',
+    converted: 'The money was converted at the rate of the quote.',
+    sent: 'The money is on its way to the beneficiary, for the first time or again.',
+    completed: 'The money has reached the beneficiary.',
+    returned: 'The money came back from the beneficiary; `returnCode` says why.',
+    refunded: 'A transfer that came back was refunded: the payer has the money and the fee back.',
+    canceled:
+      'The transfer was canceled before its money was converted; what was paid in goes back to the payer.',
+    expired: 'The quote was not accepted in time, or the money for it did not come in time.',
+  },
 });
 
 export interface QuoteTransfer {

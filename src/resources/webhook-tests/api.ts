@@ -31,7 +31,8 @@ export function webhookTestRoutes(catalogue: readonly EventType[]): readonly Rou
       command: beginTest,
       input: ({ params, body }) => {
         const { type } = body as Static<typeof TestBody>;
-        const data = type === undefined ? undefined : examples.get(type);
+        // What tells of the endpoint itself shows the real one.
+        const data = type === undefined || type === 'webhook.tested' ? undefined : examples.get(type);
         return { id: params.id ?? '', event: data && { type, data } };
       },
     },

@@ -34,7 +34,6 @@ export const beginTest: CommandKind<BeginTest> = {
     const asked = event ?? {
       type: 'webhook.tested',
       data: presentWebhook(webhook),
-      sequence: webhook.version,
     };
     const made = askedEvent({ ...context, appId: webhook.appId }, formatId('event', context.suffix), asked);
     const delivery = newDelivery(

@@ -65,6 +65,7 @@ export const webhookResource: Resource<WebhookRow> = {
   machine: webhookMachine,
   present: presentWebhook,
   emitsEvents: true,
+  schema: WebhookSchema,
 };
 
 const words = { tag: 'Webhooks', response: WebhookSchema, responseName: 'Webhook' } as const;

@@ -46,6 +46,11 @@ export const webhookMachine = defineMachine<WebhookRow>({
     { action: 'enable', from: ['disabled'], to: ['enabled'], isSilent: true },
     { action: 'test', from: webhookStates, to: webhookStates, stays: true, event: 'tested' },
   ],
+  eventWords: {
+    disabled:
+      'An endpoint was disabled: by request, because its receiver answered 410, or because it had failed for days.',
+    tested: 'Somebody tests an endpoint, which alone gets this event.',
+  },
 });
 
 export interface WebhookRow {
