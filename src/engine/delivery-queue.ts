@@ -37,10 +37,10 @@ export interface MarkedAttempt
   extends Omit<AttemptRow, 'bodiesCleared'>,
     Pick<DeliveryRow, 'webhookId' | 'token' | 'dueAt'> {}
 
-/** The clock of an endpoint's application. */
+/** The clock of an endpoint's application. With `offset 0` a plan that was made while tables were empty looks up by key. */
 const clockOf = (app: string, wallNow: string) => `left join lateral (
       select c.offset_ms, c.stands_at, c.advance, coalesce(c.stands_at, ${wallNow} + c.offset_ms * interval '1 millisecond') as now
-      from clocks c where c.org_id = w.org_id and c.id = 'clk' || substr(${app}, 4)) c on true`;
+      from clocks c where c.org_id = w.org_id and c.id = 'clk' || substr(${app}, 4) offset 0) c on true`;
 
 /**
  * Claims what is due for the endpoints given, as many of each as there is room for. An endpoint is sent to by one process at
@@ -63,7 +63,7 @@ const claim: Statement = {
         offset 0 for no key update skip locked) w
       left join lateral (
         select h.failing_since, h.sender, h.sender_until from webhook_health h
-        where h.org_id = w.org_id and h.webhook_id = w.id) h on true
+        where h.org_id = w.org_id and h.webhook_id = w.id offset 0) h on true
       ${clockOf('w.app_id', '$4::timestamptz')}
       where h.sender is null or h.sender = $6 or h.sender_until <= $4),
     due as materialized (

@@ -30,7 +30,8 @@ export async function withHeld(
 const one: Statement = {
   name: 'delivery_with_endpoint',
   text: `select ${selectList(deliveriesTable, 'd')}, w.url, w.status = 'disabled' as "isHeld" from deliveries d
-    join webhooks w on w.org_id = d.org_id and w.id = d.webhook_id where d.org_id = $1 and d.id = $2`,
+    cross join lateral (select w.url, w.status from webhooks w where w.org_id = d.org_id and w.id = d.webhook_id offset 0) w
+    where d.org_id = $1 and d.id = $2`,
 };
 
 const attemptsOf: Statement = {

@@ -17,8 +17,9 @@ export async function findEvent(reader: Rows, orgId: string, id: string): Promis
 
 const wanting: Statement = {
   name: 'webhooks_wanting_event',
-  text: `select w.id from events e join webhooks w on w.org_id = e.org_id and w.app_id = e.app_id
-    where e.org_id = $1 and e.id = $2 and ${wantsEvent} order by w.id`,
+  text: `select w.id from events e cross join lateral (
+      select w.id from webhooks w where w.org_id = e.org_id and w.app_id = e.app_id and ${wantsEvent} offset 0) w
+    where e.org_id = $1 and e.id = $2 order by w.id`,
 };
 
 /** The endpoints that want an event as they are configured now. */
