@@ -8,6 +8,8 @@ const read = (argv: readonly string[], env: Record<string, string> = {}) => {
   return invocation.config;
 };
 
+const shared = { DATABASE_URL: 'postgres://a:b@c/d', SANDBANK_SECRET: 's'.repeat(32) };
+
 describe('the configuration', () => {
   it('has defaults that are safe on a laptop', () => {
     expect(read([])).toEqual({
@@ -28,10 +30,22 @@ describe('the configuration', () => {
   });
 
   it('limits the rate on a shared database, unless told otherwise', () => {
-    const DATABASE_URL = 'postgres://a:b@c/d';
-    expect(read([], { DATABASE_URL })).toMatchObject({ rateLimit: 100, dataDirectory: undefined });
-    expect(read([], { DATABASE_URL, SANDBANK_RATE_LIMIT: 'off' }).rateLimit).toBeUndefined();
+    expect(read([], shared)).toMatchObject({ rateLimit: 100, dataDirectory: undefined });
+    expect(read([], { ...shared, SANDBANK_RATE_LIMIT: 'off' }).rateLimit).toBeUndefined();
     expect(read([], { SANDBANK_RATE_LIMIT: '7' }).rateLimit).toBe(7);
+  });
+
+  it('keeps webhooks out of the network of a shared server, unless told otherwise', () => {
+    expect(read([], shared)).toMatchObject({ allowsPrivateWebhooks: false, secret: shared.SANDBANK_SECRET });
+    expect(read([], { ...shared, SANDBANK_PRIVATE_WEBHOOKS: 'on' }).allowsPrivateWebhooks).toBe(true);
+    expect(read([], { SANDBANK_PRIVATE_WEBHOOKS: 'off' }).allowsPrivateWebhooks).toBe(false);
+    expect(read([], { SANDBANK_ATTEMPT_DAYS: '7' }).attemptDays).toBe(7);
+  });
+
+  it('needs a secret with a shared database to start, and none to verify', () => {
+    const { DATABASE_URL } = shared;
+    expect(() => read([], { DATABASE_URL })).toThrow(/SANDBANK_SECRET is missing/);
+    expect(read(['verify'], { DATABASE_URL }).secret).toBeUndefined();
   });
 
   it('takes a flag before a variable, and an empty variable for none', () => {
@@ -58,6 +72,8 @@ describe('the configuration', () => {
     [[], { SANDBANK_METRICS: 'yes' }, 'SANDBANK_METRICS'],
     [[], { SANDBANK_PUBLIC_URL: 'ftp://x' }, 'SANDBANK_PUBLIC_URL'],
     [[], { SANDBANK_SECRET: 'short' }, 'SANDBANK_SECRET'],
+    [[], { SANDBANK_PRIVATE_WEBHOOKS: 'yes' }, 'SANDBANK_PRIVATE_WEBHOOKS'],
+    [[], { SANDBANK_ATTEMPT_DAYS: '0' }, 'SANDBANK_ATTEMPT_DAYS'],
   ])('refuses %j %j in a sentence that names it', (argv, env, name) => {
     expect(() => read(argv as string[], env as Record<string, string>)).toThrow(ConfigProblem);
     expect(() => read(argv as string[], env as Record<string, string>)).toThrow(name as string);

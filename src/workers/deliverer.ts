@@ -25,7 +25,9 @@ export interface DelivererSettings {
 export const leaseMs = 25_000;
 /** A delivery is not begun when its lease could end before its attempt. */
 const sendableMs = limits.webhookTimeoutMs + 2_000;
-const sendingMax = 1_000;
+const sendingMax = 2_000;
+/** Of one organization, so that its endpoints cannot take all there is. */
+const sendingOfOneMax = 500;
 const endpointsInClaimMax = 200;
 const marksMax = 256;
 const markAttemptsMax = 20;
@@ -50,6 +52,7 @@ export class Deliverer {
   readonly #lanes = new Map<string, Lane>();
   readonly #wanted = new Set<string>();
   readonly #starved = new Set<string>();
+  readonly #sendingByOrg = new Map<string, number>();
   readonly #leases = new Map<ClaimedDelivery, Instant>();
   readonly #waiters = new Map<string, (() => void)[]>();
   #done: Done[] = [];
@@ -138,8 +141,9 @@ export class Deliverer {
   #send(key: string, lane: Lane): void {
     const { wallClock, queue, onError } = this.#settings;
     while (!this.#isStopping) {
-      if (this.#sending >= sendingMax) this.#starved.add(key);
-      const claim = this.#sending < sendingMax ? lane.next() : undefined;
+      const isOpen = this.#sending < sendingMax && this.#sendingOf(lane) < sendingOfOneMax;
+      if (!isOpen) this.#starved.add(key);
+      const claim = isOpen ? lane.next() : undefined;
       if (!claim) break;
       if ((this.#leases.get(claim) ?? 0) - wallClock() < sendableMs) {
         // It has become slow since this was claimed. What waits is given back as if it had not been.
@@ -153,9 +157,9 @@ export class Deliverer {
         break;
       }
       const startedAt = performance.now();
-      this.#sending += 1;
+      this.#count(lane, 1);
       void this.deliver(claim, () => {
-        this.#sending -= 1;
+        this.#count(lane, -1);
         lane.ended(claim, performance.now() - startedAt);
         this.#starved.add(key);
         this.#feed();
@@ -173,6 +177,17 @@ export class Deliverer {
       const lane = this.#lanes.get(key);
       if (lane) this.#send(key, lane);
     }
+  }
+
+  #sendingOf({ endpoint }: Lane): number {
+    return this.#sendingByOrg.get(endpoint.orgId) ?? 0;
+  }
+
+  #count(lane: Lane, one: 1 | -1): void {
+    this.#sending += one;
+    const count = this.#sendingOf(lane) + one;
+    if (count > 0) this.#sendingByOrg.set(lane.endpoint.orgId, count);
+    else this.#sendingByOrg.delete(lane.endpoint.orgId);
   }
 
   #tidy(key: string, lane: Lane): void {

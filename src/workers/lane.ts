@@ -4,6 +4,11 @@ import { limits } from '../kernel/limits.ts';
 /** What may be claimed beyond what is being sent: as much as the endpoint will take in about this time. */
 const aheadMs = 1_000;
 const heldMax = 256;
+/** An endpoint that takes longer than this is given few at once, whatever its limit: it gains nothing, and others need the sockets. */
+const slowMs = 2_000;
+const slowLimit = 4;
+/** Before anything is known of it. */
+const firstLimit = 10;
 /** The newest attempt counts for a quarter of the pace. */
 const paceShare = 0.25;
 
@@ -44,10 +49,15 @@ export class Lane {
 
   /** How many a claim may take now. None while half of what was claimed before is still there. */
   get room(): number {
-    const ahead =
-      this.#paceMs === undefined ? this.#limit : (this.#limit * aheadMs) / Math.max(this.#paceMs, 1);
-    const wanted = Math.min(Math.max(Math.floor(ahead), this.#limit), heldMax);
-    return this.held === 0 || this.held <= wanted / 2 || wanted === this.#limit ? wanted - this.held : 0;
+    const limit = this.#limitNow;
+    const ahead = this.#paceMs === undefined ? limit : (limit * aheadMs) / Math.max(this.#paceMs, 1);
+    const wanted = Math.min(Math.max(Math.floor(ahead), limit), heldMax);
+    return this.held <= wanted / 2 || wanted === limit ? Math.max(wanted - this.held, 0) : 0;
+  }
+
+  get #limitNow(): number {
+    if (this.#paceMs === undefined) return Math.min(this.#limit, firstLimit);
+    return this.#paceMs > slowMs ? Math.min(this.#limit, slowLimit) : this.#limit;
   }
 
   add(claims: readonly ClaimedDelivery[], room: number): void {
@@ -58,7 +68,7 @@ export class Lane {
 
   /** The next to be sent, if the endpoint takes another one now. */
   next(): ClaimedDelivery | undefined {
-    if (this.#sending.size >= this.#limit) return undefined;
+    if (this.#sending.size >= this.#limitNow) return undefined;
     const claim = this.#waiting.shift();
     if (claim) this.#sending.add(claim);
     return claim;

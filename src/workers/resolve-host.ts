@@ -8,17 +8,26 @@ export type ResolveHost = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
+const systemMax = 2;
 const resolver = new Resolver({ timeout: 2_000, tries: 2 });
-// Nobody answers in time: asking the system in its turn would take as long again.
-const silent: ReadonlySet<string> = new Set(['ETIMEOUT', 'ECANCELLED']);
+let askingSystem = 0;
 
 /**
- * The system's own look-up holds one of four threads for as long as a name server is silent, ten seconds and more: a few
- * endpoints whose names nobody answers for would hold up all others. So name servers are asked without a thread first. What
- * they do not know is left to the system, which also knows the hosts file: that answers quickly, because they did.
+ * The system's own look-up knows the hosts file and everything else that people expect, but holds one of four threads for as
+ * long as a name server is silent, ten seconds and more: a few endpoints whose names nobody answers for would hold up all
+ * others, and whatever else needs a thread. So the system is asked for two names at a time, and for what comes meanwhile the
+ * name servers are asked directly, which takes no thread.
  */
 export const resolveHost: ResolveHost = (host, options, callback) => {
-  if (!host.includes('.')) return lookup(host, options, callback);
+  if (askingSystem >= systemMax) return askServers(host, callback);
+  askingSystem += 1;
+  lookup(host, options, (error, addresses) => {
+    askingSystem -= 1;
+    callback(error, addresses);
+  });
+};
+
+function askServers(host: string, callback: Parameters<ResolveHost>[2]): void {
   const asked = [4, 6].map((family) =>
     (family === 4 ? resolver.resolve4(host) : resolver.resolve6(host)).then(
       (addresses) => addresses.map((address) => ({ address, family })),
@@ -27,9 +36,7 @@ export const resolveHost: ResolveHost = (host, options, callback) => {
   );
   void Promise.all(asked).then((answers) => {
     const addresses = answers.flatMap((answer) => (answer instanceof Error ? [] : answer));
-    if (addresses.length > 0) return callback(null, addresses);
-    const late = answers.find((answer) => answer instanceof Error && silent.has(answer.code ?? ''));
-    if (late instanceof Error) return callback(late, []);
-    lookup(host, options, callback);
+    const [problem] = answers.filter((answer) => answer instanceof Error);
+    callback(addresses.length > 0 ? null : (problem ?? null), addresses);
   });
-};
+}

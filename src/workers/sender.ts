@@ -138,8 +138,6 @@ function textHeaders(
 }
 
 const plain: Readonly<Record<string, (host: string) => string>> = {
-  ENOTFOUND: (host) => `DNS: the name ${host} is not known.`,
-  EAI_AGAIN: (host) => `DNS: the name ${host} could not be looked up just now.`,
   ECONNREFUSED: (host) => `Connection refused: nothing listens at ${host}.`,
   EHOSTUNREACH: (host) => `Network: there is no way to ${host}.`,
   ENETUNREACH: (host) => `Network: there is no way to ${host}.`,
@@ -158,18 +156,35 @@ function plainWords(error: unknown, url: string): string {
   const causes = causesOf(error);
   const refused = causes.find((cause) => cause instanceof AddressRefused);
   if (refused) return refused.message;
-  const { host } = new URL(url);
-  for (const { code, message } of causes) {
-    if (code === undefined) continue;
+  const { host, hostname } = new URL(url);
+  for (const { code = '', message, name, syscall, reason } of causes) {
+    // Some messages go on for lines that only a developer of Node could use.
+    const [line = ''] = (reason ?? message).split('\n');
+    if (syscall === 'getaddrinfo' || syscall?.startsWith('query'))
+      return code === 'ENOTFOUND'
+        ? `DNS: the name ${hostname} is not known.`
+        : `DNS: the name ${hostname} could not be looked up just now.`;
     const words = plain[code];
     if (words) return words(host);
-    if (code.startsWith('HPE_')) return `Answer: it is not HTTP (${message}).`;
-    if (isTls(code, message)) return `TLS: ${message}.`;
+    if (unreadable.has(name) || unreadable.has(code)) return `Answer: it is not HTTP (${line}).`;
+    if (isTls(code, message)) return `TLS: ${line.trim()}.`;
   }
-  return `Connection failed: ${causes.at(-1)?.message ?? 'for a reason unknown'}.`;
+  return `Connection failed: ${causes.at(-1)?.message.split('\n')[0] ?? 'for a reason unknown'}.`;
 }
 
-type Cause = Error & { readonly code?: string };
+/** How undici says that an answer makes no sense: by name, and once by code. */
+const unreadable: ReadonlySet<string> = new Set([
+  'HTTPParserError',
+  'AssertionError',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+]);
+
+type Cause = Error & {
+  readonly code?: string;
+  readonly syscall?: string;
+  /** What OpenSSL calls it. */
+  readonly reason?: string;
+};
 
 /** An error, what it holds (one for each address that was tried) and what caused it. */
 function causesOf(error: unknown): readonly Cause[] {

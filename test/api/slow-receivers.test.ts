@@ -1,0 +1,166 @@
+// One slow or dead endpoint never delays the others: with real sockets, and in real time, because that is what is claimed.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as after } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { limits } from '../../src/kernel/limits.ts';
+import type { Server } from '../../src/server.ts';
+import type { Body } from '../support/api-client.ts';
+import { openReceiver, type Receiver, type Reply } from '../support/receiver.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { type Tenant, tenant } from '../support/tenant.ts';
+import { rowsOf } from './clockwork.ts';
+import { done } from './lifecycle.ts';
+import { payments } from './trails.ts';
+
+const webhooks = 'developer_api_webhooks';
+const paymentsCount = 200;
+const hangingMax = 5;
+const drippingMax = 7;
+
+interface Watched extends Receiver {
+  /** How many requests were unanswered at once, at most. */
+  readonly atOnce: () => number;
+}
+
+/** When one request is given up and the next is made, a busy receiver may hear of the second first. */
+const graceMs = 500;
+
+/** A receiver of one test, which knows from when until when each request was open. */
+async function watched(reply: Reply): Promise<Watched> {
+  const spans: { readonly from: number; to: number }[] = [];
+  const receiver = await openReceiver((received, response, count) => {
+    const span = { from: received.at, to: Number.POSITIVE_INFINITY };
+    spans.push(span);
+    response.on('close', () => {
+      span.to = performance.now();
+    });
+    reply(received, response, count);
+  });
+  onTestFinished(() => receiver.close());
+  const openAt = (at: number) => spans.filter(({ from, to }) => from <= at && to - graceMs > at).length;
+  return { ...receiver, atOnce: () => Math.max(...spans.map(({ from }) => openAt(from))) };
+}
+
+const hangs: Reply = () => undefined;
+const drips: Reply = (_received, response) => {
+  response.writeHead(200);
+  const timer = setInterval(() => response.write('.'), 100);
+  response.on('close', () => clearInterval(timer));
+};
+const fails: Reply = (_received, response) => {
+  response.writeHead(500).end('no');
+};
+const answers: Reply = (_received, response) => {
+  response.writeHead(204).end();
+};
+
+describe.each(databaseKinds)('slow receivers on %s', (kind) => {
+  let server: Server;
+  let address: string;
+  beforeAll(async () => {
+    server = await openServer(kind);
+    address = await server.listen();
+  });
+  afterAll(() => server?.close());
+
+  async function endpoint({ client }: Tenant, receiver: Receiver, settings: object = {}): Promise<string> {
+    const asked = { url: receiver.url, eventTypes: ['payment.created'], ...settings };
+    return done(await client.post(webhooks, asked)).id;
+  }
+
+  async function pay({ key }: Tenant): Promise<string> {
+    const response = await fetch(`${address}/_api/${payments}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'idempotency-key': randomUUID(),
+      },
+      body: JSON.stringify({ amount: 1_000, currency: 'EUR' }),
+    });
+    expect(response.status).toBe(201);
+    return ((await response.json()) as Body).id;
+  }
+
+  /** All payments at once; how long until the last of their events had come, and that each of them came once. */
+  async function run(shop: Tenant, good: Receiver): Promise<number> {
+    const startedAt = performance.now();
+    const paid = await Promise.all(Array.from({ length: paymentsCount }, () => pay(shop)));
+    await good.waitFor(paymentsCount);
+    const lastAt = Math.max(...good.received.map(({ at }) => at));
+    const told = good.received.map(({ body }) => (JSON.parse(body) as { data: { id: string } }).data.id);
+    expect(told.toSorted()).toEqual(paid.toSorted());
+    return lastAt - startedAt;
+  }
+
+  const errorsOf = (webhookId: string) =>
+    rowsOf<{ error: string | null; ms: number; status: number | null; body: string | null }>(
+      server,
+      `select a.error, a.duration_ms as ms, a.response_status as status, a.response_body as body
+        from delivery_attempts a join deliveries d on d.org_id = a.org_id and d.id = a.delivery_id where d.webhook_id = $1`,
+      [webhookId],
+    );
+
+  test('a good endpoint gets every event as promptly as if it were alone, and a slow one no more than its limit', async () => {
+    // The first run of a process pays for what is compiled on the way.
+    const warm = await watched(answers);
+    const first = await tenant(server);
+    await endpoint(first, warm);
+    await run(first, warm);
+
+    const alone = await watched(answers);
+    const quiet = await tenant(server);
+    await endpoint(quiet, alone);
+    const aloneMs = await run(quiet, alone);
+
+    const before = process.memoryUsage().rss;
+    const shop = await tenant(server);
+    const [hanging, failing, dripping, good] = await Promise.all([hangs, fails, drips, answers].map(watched));
+    if (!hanging || !failing || !dripping || !good) throw new Error('four were asked for');
+    const hangingId = await endpoint(shop, hanging, { maxConcurrency: hangingMax });
+    const failingId = await endpoint(shop, failing);
+    const drippingId = await endpoint(shop, dripping, { maxConcurrency: drippingMax });
+    await endpoint(shop, good);
+
+    const startedAt = performance.now();
+    const togetherMs = await run(shop, good);
+    // Four deliveries a payment instead of one, on two cores that others use too; had it waited once, it were 10 s.
+    expect(togetherMs).toBeLessThan(aloneMs * 8 + 2_000);
+    expect(togetherMs).toBeLessThan(limits.webhookTimeoutMs - 2_000);
+
+    // Over the end of the first attempts, when the next are begun.
+    let rss = 0;
+    while (performance.now() - startedAt < limits.webhookTimeoutMs + 2_000) {
+      rss = Math.max(rss, process.memoryUsage().rss);
+      await after(100);
+    }
+    expect(hanging.atOnce()).toBe(hangingMax);
+    expect(dripping.atOnce()).toBe(drippingMax);
+    expect(hanging.received.length).toBeGreaterThan(hangingMax);
+    expect(hanging.received.length).toBeLessThanOrEqual(2 * hangingMax);
+
+    const late = await errorsOf(hangingId);
+    expect(late).toHaveLength(hangingMax);
+    for (const { error, ms } of late) {
+      expect(error).toBe('Timeout: no answer within 10 seconds.');
+      expect(ms).toBeLessThan(limits.webhookTimeoutMs + 1_500);
+    }
+    // A 2xx decides, also when the body has no end.
+    for (const attempt of await errorsOf(drippingId))
+      expect(attempt).toMatchObject({
+        error: null,
+        status: 200,
+        body: expect.stringMatching(/^\.{20,105}$/),
+      });
+    const failed = await errorsOf(failingId);
+    expect(failed.length).toBeGreaterThanOrEqual(paymentsCount);
+    for (const { status, body } of failed) expect([status, body]).toEqual([500, 'no']);
+    expect((rss - before) / 1024 / 1024).toBeLessThan(300);
+
+    // And what comes meanwhile comes at once, however long the queues of the others are by now.
+    const askedAt = performance.now();
+    await pay(shop);
+    await good.waitFor(paymentsCount + 1, 5_000);
+    expect(performance.now() - askedAt).toBeLessThan(2_000);
+  }, 60_000);
+});

@@ -1,0 +1,218 @@
+// What a server that other people reach refuses to send to, from the request to the socket.
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { Server } from '../../src/server.ts';
+import type { Body } from '../support/api-client.ts';
+import { openReceiver, type Receiver } from '../support/receiver.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { openShop, rowsOf, type Shop } from './clockwork.ts';
+import { done } from './lifecycle.ts';
+
+const webhooks = 'developer_api_webhooks';
+const deliveries = 'developer_api_webhook_deliveries';
+/** Public by its form, so that nobody is asked for it; nothing is ever sent there. */
+const publicUrl = 'https://1.1.1.1/hook';
+
+interface Delivery extends Body {
+  readonly attemptCount: number;
+  readonly lastError: string | null;
+  readonly lastResponseStatus: number | null;
+  readonly attempts: readonly {
+    readonly responseStatus: number | null;
+    readonly responseHeaders: unknown;
+    readonly responseBody: string | null;
+    readonly error: string | null;
+  }[];
+}
+
+const refused = {
+  'http://127.0.0.1/hook': /^127\.0\.0\.1 is not a public address/,
+  'http://127.0.0.1:4000/_api/developer_api_payments': /^127\.0\.0\.1 is not a public address/,
+  'http://2130706433/': /^127\.0\.0\.1 is not a public address/,
+  'http://0x7f.1/': /^127\.0\.0\.1 is not a public address/,
+  'http://１２７.０.０.１/': /^127\.0\.0\.1 is not a public address/,
+  'http://0/': /^0\.0\.0\.0 is not a public address/,
+  'http://169.254.169.254/latest/meta-data/': /^169\.254\.169\.254 is not a public address/,
+  'http://[::1]:3000/': /^::1 is not a public address/,
+  'http://[::ffff:10.0.0.1]/': /^::ffff:a00:1 is not a public address/,
+  'http://[fd00:ec2::254]/': /^fd00:ec2::254 is not a public address/,
+  'http://192.168.1.1/': /^192\.168\.1\.1 is not a public address/,
+  'http://localhost:3000/hook':
+    /^localhost resolves to .*(127\.0\.0\.1|::1).*, which is not a public address/,
+  'ftp://1.1.1.1/': /only http and https are sent to/,
+  'file:///etc/passwd': /only http and https are sent to/,
+  'https://user:word@1.1.1.1/': /^The URL holds credentials/,
+  'example.com/hook': /^The URL cannot be read/,
+} as const;
+
+describe.each(databaseKinds)('webhooks that may not go to private addresses on %s', (kind) => {
+  let server: Server;
+  let shop: Shop;
+  let receiver: Receiver;
+
+  beforeAll(async () => {
+    server = await openServer(kind, { allowsPrivateWebhooks: false });
+  });
+  afterAll(() => server?.close());
+  beforeEach(async () => {
+    shop = await openShop(server, server.app);
+    receiver = await openReceiver();
+    onTestFinished(() => receiver.close());
+  });
+
+  const create = (url: string) =>
+    shop.client.post(webhooks, { url, eventTypes: ['payment.*'], retryProfile: 'fast' });
+  const stored = () =>
+    rowsOf(server, 'select id, url, version, status from webhooks where org_id = $1', [shop.orgId]);
+  const traces = () =>
+    rowsOf(
+      server,
+      'select id from events where org_id = $1 union all select id from deliveries where org_id = $1',
+      [shop.orgId],
+    );
+
+  /** An endpoint whose URL came into the database by another way than the API. */
+  async function smuggled(url: string): Promise<Body> {
+    const webhook = done(await create(publicUrl));
+    const sql = 'update webhooks set url = $3 where org_id = $1 and id = $2';
+    await rowsOf(server, sql, [shop.orgId, webhook.id, url]);
+    return webhook;
+  }
+
+  /** The one delivery of an endpoint, when it has been tried so often. */
+  async function tried(webhook: Body, attempts = 1): Promise<Delivery> {
+    const find = async () => {
+      const [found] = done(await shop.client.get(deliveries, `webhookId=${webhook.id}`)).data as Delivery[];
+      return found;
+    };
+    await expect
+      .poll(async () => (await find())?.attemptCount ?? 0, { timeout: 10_000 })
+      .toBeGreaterThanOrEqual(attempts);
+    return done(await shop.client.get(`${deliveries}/${(await find())?.id}`)) as Delivery;
+  }
+
+  const unsent = { responseStatus: null, responseHeaders: null, responseBody: null };
+
+  describe('201', () => {
+    test('a public address is accepted, and so is a name that nobody knows yet', async () => {
+      expect(done(await create(publicUrl))).toMatchObject({ url: publicUrl, status: 'enabled' });
+      expect(done(await create('https://hooks.invalid/a'))).toMatchObject({ url: 'https://hooks.invalid/a' });
+    });
+  });
+
+  describe('422', () => {
+    test.each(Object.entries(refused))('%s is not made an endpoint', async (url, words) => {
+      const answer = await create(url);
+      expect([answer.status, answer.code]).toEqual([422, 'webhook_url_not_allowed']);
+      expect(answer.body.error.param).toBe('/url');
+      expect(answer.body.error.message).toMatch(words);
+      expect(answer.text).not.toContain('user:word');
+      expect(await stored()).toEqual([]);
+      expect(await traces()).toEqual([]);
+    });
+
+    test.each(Object.entries(refused))('an endpoint is not moved to %s', async (url, words) => {
+      const webhook = done(await create(publicUrl));
+      const before = await stored();
+      const answer = await shop.client.post(`${webhooks}/${webhook.id}/update`, {
+        url,
+        description: 'moved',
+      });
+      expect([answer.status, answer.code]).toEqual([422, 'webhook_url_not_allowed']);
+      expect(answer.body.error.param).toBe('/url');
+      expect(answer.body.error.message).toMatch(words);
+      expect(await stored()).toEqual(before);
+      expect(done(await shop.client.get(`${webhooks}/${webhook.id}`))).toMatchObject({
+        url: publicUrl,
+        description: null,
+        version: 1,
+      });
+    });
+
+    test('what is wrong with the body is said before anybody looks at the URL', async () => {
+      const long = await create(`http://127.0.0.1/${'a'.repeat(2_000)}`);
+      expect([long.code, long.body.error.param]).toEqual(['invalid_request', '/url']);
+      expect((await create('')).code).toBe('invalid_request');
+      expect(await stored()).toEqual([]);
+    });
+  });
+
+  describe('404', () => {
+    test('an endpoint that is not there is not found, whatever its URL shall be', async () => {
+      const id = 'whk_01m7epxwjmf7za77rhky2f93cc';
+      const answer = await shop.client.post(`${webhooks}/${id}/update`, { url: 'http://127.0.0.1/' });
+      expect(answer.code).toBe('resource_not_found');
+    });
+  });
+
+  describe('a private URL that is in the database all the same', () => {
+    const hosts = ['127.0.0.1', 'localhost', '0x7f.1', '[::ffff:127.0.0.1]'];
+
+    test.each(hosts)('of %s is not connected to, and the history says why', async (host) => {
+      const webhook = await smuggled(`http://${host}:${receiver.port}/hook`);
+      await shop.life.create();
+      const { attempts, lastError, lastResponseStatus, status } = await tried(webhook);
+      expect(attempts[0]).toMatchObject(unsent);
+      expect(attempts[0]?.error).toMatch(/is not a public address, and this server sends only to those\.$/);
+      expect([lastError, lastResponseStatus, status]).toEqual([attempts[0]?.error, null, 'pending']);
+      expect(receiver.received).toEqual([]);
+    });
+
+    test('is not connected to by a second attempt or a replay', async () => {
+      const webhook = await smuggled(receiver.url);
+      await shop.life.create();
+      const { attempts, eventId } = await tried(webhook, 2);
+      for (const { error } of attempts) expect(error).toMatch(/^127\.0\.0\.1 is not a public address/);
+      const replayed = await shop.client.post(`developer_api_webhook_events/${eventId}/replay`, {});
+      done(replayed);
+      await expect
+        .poll(async () => {
+          const all = done(await shop.client.get(deliveries, `webhookId=${webhook.id}`)).data as Delivery[];
+          return all.filter(({ attemptCount }) => attemptCount > 0).length;
+        })
+        .toBe(2);
+      expect(receiver.received).toEqual([]);
+    });
+
+    test.each(hosts)('of %s is not connected to by a test, whose answer says the same', async (host) => {
+      const webhook = await smuggled(`http://${host}:${receiver.port}/hook`);
+      const answer = done(await shop.client.post(`${webhooks}/${webhook.id}/test`)) as Delivery;
+      expect(answer).toMatchObject({
+        object: 'delivery',
+        status: 'failed',
+        attemptCount: 1,
+        lastResponseStatus: null,
+      });
+      expect(answer.attempts).toHaveLength(1);
+      expect(answer.attempts[0]).toMatchObject(unsent);
+      expect(answer.lastError).toMatch(/is not a public address, and this server sends only to those\.$/);
+      expect(receiver.received).toEqual([]);
+    });
+
+    test('with another scheme or with credentials is not sent to either', async () => {
+      const other = {
+        'file:///etc/passwd': /only http and https/,
+        'http://a:b@1.1.1.1/': /holds credentials/,
+      };
+      for (const [url, words] of Object.entries(other)) {
+        const webhook = await smuggled(url);
+        const answer = done(await shop.client.post(`${webhooks}/${webhook.id}/test`)) as Delivery;
+        expect(answer.attempts[0]).toMatchObject({ ...unsent, error: expect.stringMatching(words) });
+      }
+    });
+
+    test('does not keep the endpoint from being mended', async () => {
+      const webhook = await smuggled(receiver.url);
+      const mended = await shop.client.post(`${webhooks}/${webhook.id}/update`, { url: publicUrl });
+      expect(done(mended)).toMatchObject({ url: publicUrl });
+    });
+  });
+
+  test('the same endpoint is sent to by a server on which that is allowed', async () => {
+    const open = await openServer(kind);
+    onTestFinished(() => open.close());
+    const { client, life } = await openShop(open, open.app);
+    done(await client.post(webhooks, { url: receiver.url, eventTypes: ['payment.created'] }));
+    await life.create();
+    expect(await receiver.waitFor(1)).toHaveLength(1);
+  });
+});

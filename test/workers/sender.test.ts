@@ -1,0 +1,614 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { limits } from '../../src/kernel/limits.ts';
+import { AddressGuard, type AddressGuardSettings } from '../../src/workers/address-guard.ts';
+import { type Outcome, Sender } from '../../src/workers/sender.ts';
+import {
+  answer,
+  type Behave,
+  type Hostile,
+  type HostileSettings,
+  heard,
+  openHostile,
+  repeating,
+  saying,
+  selfSigned,
+  stalling,
+} from '../support/hostile.ts';
+import { openReceiver } from '../support/receiver.ts';
+
+type Resolve = NonNullable<AddressGuardSettings['resolve']>;
+
+const bytesMax = limits.webhookResponseBytesMax;
+const body = JSON.stringify({ object: 'event', sandbox: true });
+const headers = { 'content-type': 'application/json' };
+const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
+  all?.some(({ address }) => address === '::1'),
+);
+
+const resolvesTo =
+  (...addresses: readonly string[]): Resolve =>
+  (_host, _options, callback) =>
+    callback(
+      null,
+      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+    );
+const failsWith =
+  (code: string): Resolve =>
+  (host, _options, callback) =>
+    callback(Object.assign(new Error(`queryA ${code} ${host}`), { code, syscall: 'queryA' }), []);
+
+let sender: Sender;
+beforeEach(() => {
+  sender = new Sender(new AddressGuard({ allowsPrivate: true }));
+});
+afterEach(() => sender.stop());
+
+async function send(url: string, by = sender, text = body): Promise<Outcome> {
+  const outcome = await by.send(url, headers, text, Date.now);
+  if (!outcome) throw new Error('it was cut short');
+  expectStorable(outcome);
+  return outcome;
+}
+
+/** Whatever came, the history can keep it: text without NUL and halves of characters, and not more than was promised. */
+function expectStorable({ responseBody, responseHeaders, error, durationMs }: Outcome): void {
+  const texts = [responseBody ?? '', error ?? '', JSON.stringify(responseHeaders)];
+  for (const text of texts) {
+    expect(text).not.toContain('\u0000');
+    expect(text.isWellFormed()).toBe(true);
+  }
+  expect(responseBody?.length ?? 0).toBeLessThanOrEqual(bytesMax);
+  expect(Object.values(responseHeaders ?? {}).every((value) => typeof value === 'string')).toBe(true);
+  if (error !== null) expect(error).toMatch(/^\S[^\n]*\.$/);
+  expect(Number.isInteger(durationMs)).toBe(true);
+}
+
+async function opened(behave: Behave, settings?: HostileSettings): Promise<Hostile> {
+  const hostile = await openHostile(behave, settings);
+  onTestFinished(() => hostile.close());
+  return hostile;
+}
+
+/** Sends to a receiver that behaves so. */
+async function meet(behave: Behave, text = body): Promise<Outcome> {
+  return send((await opened(behave)).url, sender, text);
+}
+
+const named = (guard: Partial<AddressGuardSettings>): Sender => {
+  const made = new Sender(new AddressGuard({ allowsPrivate: true, ...guard }));
+  onTestFinished(() => made.stop());
+  return made;
+};
+
+const nothing = { responseStatus: null, responseHeaders: null, responseBody: null, retryAfterSeconds: 0 };
+
+/** Not delivered, for a reason that begins with this word, and well before the limit. */
+function expectNothing(outcome: Outcome, word: string): void {
+  expect(outcome).toMatchObject(nothing);
+  expect(outcome.error?.slice(0, word.length + 2)).toBe(`${word}: `);
+  expect(outcome.durationMs).toBeLessThan(3_000);
+}
+
+describe('a connection that ends without an answer', () => {
+  const ends: Readonly<Record<string, Behave>> = {
+    'is closed at once': (socket) => socket.end(),
+    'is destroyed at once': (socket) => socket.destroy(),
+    'is reset at once': (socket) => socket.resetAndDestroy(),
+    'is closed after the request': saying(''),
+    'is reset after the request': heard((socket) => socket.resetAndDestroy()),
+    'is closed in the middle of the status line': saying('HTTP/1.1 20'),
+    'is closed in the middle of a header': saying('HTTP/1.1 200 OK\r\ncontent-le'),
+    'is closed before the headers end': saying('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n'),
+    'is closed after an early hint': saying('HTTP/1.1 103 Early Hints\r\n\r\n'),
+    'is reset in the middle of a header': heard((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nx');
+      setTimeout(() => socket.resetAndDestroy(), 50);
+    }),
+    'becomes something else': saying('HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: ws\r\n\r\n'),
+  };
+  test.each(Object.entries(ends))('%s', async (_name, behave) => {
+    expectNothing(await meet(behave), 'Connection closed');
+  });
+
+  test('is refused where nothing listens', async () => {
+    const port = await freePort();
+    const outcome = await send(`http://127.0.0.1:${port}/`);
+    expectNothing(outcome, 'Connection refused');
+    expect(outcome.error).toContain(`127.0.0.1:${port}`);
+  });
+
+  test('is refused where nothing listens at any address of a name', async () => {
+    const url = `http://shop.test:${await freePort()}/`;
+    expectNothing(
+      await send(url, named({ resolve: resolvesTo('127.0.0.1', '127.0.0.2') })),
+      'Connection refused',
+    );
+  });
+
+  test('the next one to the same receiver is a new one', async () => {
+    const hostile = await opened((socket, connection) =>
+      connection === 1 ? socket.destroy() : saying(answer('204 No Content'))(socket, connection),
+    );
+    expectNothing(await send(hostile.url), 'Connection closed');
+    expect(await send(hostile.url)).toMatchObject({ responseStatus: 204, error: null });
+  });
+});
+
+describe('an answer that is not HTTP', () => {
+  const ok = 'HTTP/1.1 200 OK\r\n';
+  const answers: Readonly<Record<string, string>> = {
+    'another protocol': 'SSH-2.0-OpenSSH_9.6\r\n',
+    'plain words': 'hello\r\n\r\n',
+    'a page without a head': '<html><body>200 OK</body></html>',
+    'a newer version': 'HTTP/2 200 OK\r\n\r\n',
+    'a status of letters': 'HTTP/1.1 abc OK\r\n\r\n',
+    'a status of one digit': 'HTTP/1.1 2 OK\r\n\r\n',
+    'a request': 'GET / HTTP/1.1\r\nhost: a\r\n\r\n',
+    'bare line feeds': 'HTTP/1.1 200 OK\ncontent-length: 0\n\n',
+    'a NUL in a header': `${ok}x-a: a\u0000b\r\ncontent-length: 0\r\n\r\n`,
+    'a header without a name': `${ok}: a\r\n\r\n`,
+    'a header with a space in its name': `${ok}x a: a\r\n\r\n`,
+    'a length below zero': `${ok}content-length: -1\r\n\r\n`,
+    'a length of words': `${ok}content-length: many\r\n\r\n`,
+    'a length beyond counting': `${ok}content-length: 99999999999999999999999999\r\n\r\n`,
+    'two lengths': `${ok}content-length: 2\r\ncontent-length: 3\r\n\r\nabc`,
+    'a length and chunks': `${ok}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n`,
+  };
+  test.each(Object.entries(answers))('%s', async (_name, text) => {
+    expectNothing(await meet(saying(text)), 'Answer');
+  });
+
+  test('TLS where HTTP is expected', async () => {
+    const { port } = await opened(() => undefined, { certificate: selfSigned(2020, 2120) });
+    const outcome = await send(`http://127.0.0.1:${port}/`);
+    expect(outcome).toMatchObject(nothing);
+    expect(outcome.error).toMatch(/^(Answer|Connection closed): /);
+  });
+
+  test('a status that does not exist is no success', async () => {
+    for (const status of ['000', '099', '199', '600', '999']) {
+      const outcome = await meet(saying(answer(`${status} Odd`)));
+      expect.soft(outcome.error, status).toMatch(/^(Status \d+|Answer|Connection closed): /);
+    }
+  });
+});
+
+describe('headers', () => {
+  const tooMany: Readonly<Record<string, Behave>> = {
+    'one of 20 KiB': saying(answer('200 OK', 'hi', `x-a: ${'a'.repeat(20_480)}\r\n`)),
+    'thousands of them': saying(answer('200 OK', 'hi', 'x-a: aaaaaaaa\r\n'.repeat(2_000))),
+    'one without an end': repeating('HTTP/1.1 200 OK\r\nx-a: ', 'a'.repeat(65_536)),
+    'more and more of them': repeating('HTTP/1.1 200 OK\r\n', 'x-a: a\r\n'.repeat(8_192)),
+    'a name without an end': repeating('HTTP/1.1 200 OK\r\n', 'a'.repeat(65_536)),
+    'an early hint without an end': repeating('HTTP/1.1 103 Hint\r\n', 'link: a\r\n'.repeat(8_192)),
+  };
+  test.each(Object.entries(tooMany))('%s are too much', async (_name, behave) => {
+    expectNothing(await meet(behave), 'Answer');
+  });
+
+  test('just below 16 KiB are kept', async () => {
+    const { responseHeaders, error } = await meet(
+      saying(answer('200 OK', 'hi', `x-a: ${'a'.repeat(16_000)}\r\n`)),
+    );
+    expect(error).toBeNull();
+    expect(responseHeaders?.['x-a']).toHaveLength(16_000);
+  });
+
+  test('that come twice are kept together, and no name does harm', async () => {
+    const names = [
+      '__proto__',
+      'constructor',
+      'toString',
+      'hasOwnProperty',
+      'length',
+      'set-cookie',
+      'X-Twice',
+    ];
+    const twice = names.map((name) => `${name}: a\r\n${name}: b\r\n`).join('');
+    const { responseHeaders, error } = await meet(saying(answer('200 OK', '', twice)));
+    expect(error).toBeNull();
+    const expected = names.map((name) => [name.toLowerCase(), 'a, b']);
+    expect(Object.entries(responseHeaders ?? {})).toEqual([...expected, ['content-length', '0']]);
+  });
+
+  test('of bytes beyond ASCII become text', async () => {
+    const bytes = Buffer.from(answer('200 OK', '', 'x-a: caf\u00e9 \u00ff\u0080\r\n'), 'latin1');
+    expect((await meet(saying(bytes))).error).toBeNull();
+  });
+
+  test('ask for patience in seconds or by a date', async () => {
+    const date = 'Tue, 04 Mar 2031 10:00:00 GMT';
+    const later = `date: ${date}\r\nretry-after: ${date.replace('10:00:00', '10:02:00')}\r\n`;
+    const asked = async (lines: string) =>
+      (await meet(saying(answer('503 No', '', lines)))).retryAfterSeconds;
+    expect(await asked('retry-after: 7\r\n')).toBe(7);
+    expect(await asked(later)).toBe(120);
+    for (const odd of ['-1', 'soon', '1e9', '9'.repeat(400), 'Infinity', '1, 2', '']) {
+      expect(await asked(`retry-after: ${odd}\r\n`), odd).toBeGreaterThanOrEqual(0);
+      expect(Number.isSafeInteger(await asked(`retry-after: ${odd}\r\n`)), odd).toBe(true);
+    }
+  });
+});
+
+describe('a body', () => {
+  const kept = async (bytes: string | Buffer, more = '') => {
+    const head = Buffer.from(`HTTP/1.1 200 OK\r\n${more}content-length: ${Buffer.byteLength(bytes)}\r\n\r\n`);
+    const outcome = await meet(saying(Buffer.concat([head, Buffer.from(bytes)])));
+    expect(outcome).toMatchObject({ responseStatus: 200, error: null });
+    return outcome.responseBody ?? '';
+  };
+
+  test('is kept up to 16 KiB', async () => {
+    expect(await kept('')).toBe('');
+    expect(await kept('a'.repeat(bytesMax))).toBe('a'.repeat(bytesMax));
+    expect(await kept(`${'a'.repeat(bytesMax)}b`)).toBe('a'.repeat(bytesMax));
+    expect(await kept(`${'a'.repeat(bytesMax - 1)}\u20ac`)).toBe(`${'a'.repeat(bytesMax - 1)}\ufffd`);
+  });
+
+  test('of any bytes becomes text that a database can keep', async () => {
+    expect(await kept('a\u0000b')).toBe('a\ufffdb');
+    expect(await kept(Buffer.from([0x61, 0xff, 0xfe, 0x00, 0xc3, 0x28, 0xed, 0xa0, 0x80, 0x62]))).toMatch(
+      /^a\ufffd+.*b$/,
+    );
+    const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    expect((await kept(all)).length).toBeGreaterThan(127);
+  });
+
+  test('that is compressed stays so', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+    const text = await kept(bomb, 'content-encoding: gzip\r\n');
+    expect(text.startsWith('\u001f\ufffd\b')).toBe(true);
+  });
+
+  test('that ends too early counts for what came of it', async () => {
+    const early = {
+      'fewer bytes than were promised': saying('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart'),
+      'no last chunk': saying('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\npart\r\n'),
+      'a reset': heard((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart');
+        setTimeout(() => socket.resetAndDestroy(), 100);
+      }),
+      'a chunk that is none': heard((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\npart\r\n');
+        setTimeout(() => socket.end('zz\r\n'), 100);
+      }),
+    };
+    for (const [name, behave] of Object.entries(early)) {
+      const outcome = await meet(behave);
+      expect.soft(outcome, name).toMatchObject({ responseStatus: 200, responseBody: 'part', error: null });
+    }
+  });
+
+  test('is read although the status says that it failed', async () => {
+    const outcome = await meet(saying(answer('500 Broken', 'stack trace')));
+    expect(outcome).toMatchObject({ responseStatus: 500, responseBody: 'stack trace' });
+    expect(outcome.error).toBe('Status 500: only 2xx counts as delivered.');
+  });
+
+  test('that was appended to the one before is not the answer to the next request', async () => {
+    const hostile = await opened((socket, connection) => {
+      const ready = answer('204 No Content') + answer('200 Forged', 'forged');
+      socket.on('data', () => socket.write(connection === 1 ? ready : answer('500 Honest')));
+    });
+    expect(await send(hostile.url)).toMatchObject({ responseStatus: 204 });
+    expect((await send(hostile.url)).responseStatus).not.toBe(200);
+  });
+
+  test('may come after early hints', async () => {
+    const hints = 'HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\n'.repeat(1_000);
+    const outcome = await meet(saying(hints + answer('200 OK', 'hi')));
+    expect(outcome).toMatchObject({ responseStatus: 200, responseBody: 'hi', error: null });
+    expect(outcome.responseHeaders).toEqual({ 'content-length': '2' });
+  });
+});
+
+describe('an answer without an end', () => {
+  const chunk = `10000\r\n${'a'.repeat(65_536)}\r\n`;
+  const chunked = 'transfer-encoding: chunked\r\n\r\n';
+  const endless: Readonly<Record<string, readonly [status: number, behave: Behave]>> = {
+    'chunks for ever': [200, repeating(`HTTP/1.1 200 OK\r\n${chunked}`, chunk)],
+    'a gigabyte': [
+      200,
+      repeating('HTTP/1.1 200 OK\r\ncontent-length: 1073741824\r\n\r\n', 'a'.repeat(65_536)),
+    ],
+    'no length at all': [200, repeating('HTTP/1.1 200 OK\r\n\r\n', 'a'.repeat(65_536))],
+    'a failure that goes on': [500, repeating(`HTTP/1.1 500 No\r\n${chunked}`, chunk)],
+  };
+
+  test.each(Object.entries(endless))('of %s is left after 16 KiB', async (_name, [status, behave]) => {
+    const hostile = await opened(behave);
+    const outcome = await send(hostile.url);
+    expect(outcome).toMatchObject({ responseStatus: status, responseBody: 'a'.repeat(bytesMax) });
+    expect(outcome.error === null).toBe(status === 200);
+    expect(outcome.durationMs).toBeLessThan(3_000);
+    await expect.poll(() => hostile.seen.open, { timeout: 3_000 }).toBe(0);
+    // What the two sockets hold, not what the receiver would have liked to send.
+    expect(hostile.seen.bytes).toBeLessThan(16 * 1024 * 1024);
+  });
+
+  test('a hundred of them at once do not fill the memory', async () => {
+    const hostile = await opened(repeating(`HTTP/1.1 200 OK\r\n${chunked}`, chunk));
+    const memory = watchMemory();
+    const outcomes = await Promise.all(Array.from({ length: 100 }, () => send(hostile.url)));
+    expect(outcomes.every(({ responseBody }) => responseBody?.length === bytesMax)).toBe(true);
+    await expect.poll(() => hostile.seen.open, { timeout: 3_000 }).toBe(0);
+    expect(memory.stop()).toBeLessThan(100);
+  });
+
+  test('headers after the last chunk do not go on for ever', async () => {
+    const start = `HTTP/1.1 200 OK\r\n${chunked}2\r\nhi\r\n0\r\n`;
+    const outcome = await meet(repeating(start, 'x-a: a\r\n'.repeat(8_192)));
+    expect(outcome).toMatchObject({ responseStatus: 200, responseBody: 'hi', error: null });
+    expect(outcome.durationMs).toBeLessThan(3_000);
+  });
+});
+
+describe('the limit of ten seconds', () => {
+  const ok = 'HTTP/1.1 200 OK\r\n';
+  /** Floods of a few megabytes a second: enough to be seen in memory, and little enough to leave time for the others. */
+  const flood = (start: string, bytes: string) => repeating(start, bytes.repeat(65_536 / bytes.length), 10);
+  const unanswered: Readonly<Record<string, Behave>> = {
+    'accepts and says nothing': stalling(),
+    'accepts and does not even read': (socket) => socket.pause(),
+    'sends half a status line': stalling('HTTP/1.1 20'),
+    'sends headers without their end': stalling(`${ok}content-length: 0\r\n`),
+    'sends a header every 100 ms': repeating(ok, 'x-a: a\r\n', 100),
+    'sends a byte of a header every 100 ms': repeating(`${ok}x-a: `, 'a', 100),
+    'sends early hints for ever': flood('', 'HTTP/1.1 103 Hint\r\nlink: <a>\r\n\r\n'),
+    'sends early hints slowly': repeating('', 'HTTP/1.1 102 Wait\r\n\r\n', 100),
+    'sends a reason without an end': flood('HTTP/1.1 200 ', 'because '),
+    'sends empty lines for ever': repeating('', '\r\n', 100),
+  };
+  const answered: Readonly<Record<string, readonly [behave: Behave, status: number, body: RegExp]>> = {
+    'drips a body': [repeating(`${ok}content-length: 100000\r\n\r\n`, 'a', 100), 200, /^a{60,105}$/],
+    'drips chunks': [
+      repeating(`${ok}transfer-encoding: chunked\r\n\r\n`, '1\r\na\r\n', 100),
+      200,
+      /^a{60,105}$/,
+    ],
+    'sends no body': [stalling(`${ok}content-length: 10\r\n\r\n`), 200, /^$/],
+    'sends a part of a body': [stalling(`${ok}content-length: 10\r\n\r\npart`), 200, /^part$/],
+    'fails and sends a part of a body': [
+      stalling('HTTP/1.1 500 No\r\ncontent-length: 10\r\n\r\npart'),
+      500,
+      /^part$/,
+    ],
+    'sends the size of a chunk for ever': [
+      flood(`${ok}transfer-encoding: chunked\r\n\r\n1;`, 'a=b;'),
+      200,
+      /^$/,
+    ],
+    'is gone, and does not end': [stalling('HTTP/1.1 410 Gone\r\ncontent-length: 10\r\n\r\n'), 410, /^$/],
+  };
+
+  const expectAtLimit = (name: string, { durationMs }: Outcome) => {
+    expect.soft(durationMs, name).toBeGreaterThanOrEqual(limits.webhookTimeoutMs - 100);
+    expect.soft(durationMs, name).toBeLessThan(limits.webhookTimeoutMs + 1_500);
+  };
+  const expectTimeout = (name: string, outcome: Outcome) => {
+    expect.soft(outcome, name).toMatchObject(nothing);
+    expect.soft(outcome.error, name).toBe('Timeout: no answer within 10 seconds.');
+    expectAtLimit(name, outcome);
+  };
+
+  test('holds for every receiver, the status decides when there is one, and what came of the body is kept', async () => {
+    const memory = watchMemory();
+    const hostiles: Hostile[] = [];
+    const at = async (behave: Behave, settings?: HostileSettings) => {
+      const hostile = await opened(behave, settings);
+      hostiles.push(hostile);
+      return hostile;
+    };
+    const silentTls = await at(() => undefined);
+    const neverResolved = named({ resolve: () => undefined });
+    await Promise.all([
+      ...Object.entries(unanswered).map(async ([name, behave]) =>
+        expectTimeout(name, await send((await at(behave)).url)),
+      ),
+      ...Object.entries(answered).map(async ([name, [behave, status, text]]) => {
+        const outcome = await send((await at(behave)).url);
+        expect.soft(outcome.responseStatus, name).toBe(status);
+        expect.soft(outcome.responseBody, name).toMatch(text);
+        expect.soft(outcome.error === null, name).toBe(status === 200);
+        expectAtLimit(name, outcome);
+      }),
+      (async () => {
+        const { url } = await at((socket) => socket.pause());
+        expectTimeout('does not read a large request', await send(url, sender, 'a'.repeat(8 * 1024 * 1024)));
+      })(),
+      (async () => {
+        const outcome = await send(`https://127.0.0.1:${silentTls.port}/`);
+        expectTimeout('does not answer a TLS greeting', outcome);
+      })(),
+      (async () => {
+        expectTimeout('has a name that nobody answers for', await send('http://shop.test/', neverResolved));
+      })(),
+    ]);
+    // Nothing is left open, and nothing was piled up meanwhile.
+    await expect
+      .poll(() => hostiles.reduce((sum, { seen }) => sum + seen.open, 0), { timeout: 3_000 })
+      .toBe(0);
+    expect(memory.stop()).toBeLessThan(100);
+  });
+});
+
+describe('a redirect', () => {
+  test.each([300, 301, 302, 303, 304, 305, 307, 308])('%i is not followed', async (status) => {
+    const other = await openReceiver();
+    onTestFinished(() => other.close());
+    for (const to of ['http://169.254.169.254/latest/meta-data/', other.url, '/other', '//127.0.0.1:1/']) {
+      let requests = 0;
+      const hostile = await opened((socket) => {
+        socket.on('data', () => {
+          requests += 1;
+          socket.write(answer(`${status} Elsewhere`, '', `location: ${to}\r\nrefresh: 0; url=${to}\r\n`));
+        });
+      });
+      const outcome = await send(hostile.url);
+      expect(outcome).toMatchObject({ responseStatus: status, responseHeaders: { location: to } });
+      expect(outcome.error).toBe(`Status ${status}: redirects are not followed.`);
+      expect(requests).toBe(1);
+    }
+    expect(other.received).toEqual([]);
+  });
+});
+
+describe('TLS', () => {
+  test.each([
+    ['that nobody vouches for', selfSigned(2020, 2120), /self-signed/],
+    ['that has expired', selfSigned(2010, 2011), /expired/],
+    ['that is not valid yet', selfSigned(2110, 2120), /not yet valid/],
+  ])('with a certificate %s is not spoken', async (_name, certificate, words) => {
+    let read = 0;
+    const hostile = await opened((socket) => socket.on('data', (bytes) => (read += bytes.length)), {
+      certificate,
+    });
+    const outcome = await send(hostile.url);
+    expectNothing(outcome, 'TLS');
+    expect(outcome.error).toMatch(words);
+    expect(read).toBe(0);
+  });
+
+  test('with a receiver that speaks plain HTTP fails in one line of words', async () => {
+    const receiver = await openReceiver();
+    onTestFinished(() => receiver.close());
+    const outcome = await send(`https://127.0.0.1:${receiver.port}/`);
+    expectNothing(outcome, 'TLS');
+    expect(outcome.error).not.toMatch(/\.c:|openssl/);
+    expect(receiver.received).toEqual([]);
+  });
+
+  test('with a receiver that closes the connection in the middle of the greeting fails', async () => {
+    const { port } = await opened(saying(''));
+    const outcome = await send(`https://127.0.0.1:${port}/`);
+    expect(outcome.error).toMatch(/^(TLS|Connection closed): /);
+  });
+});
+
+describe('a name', () => {
+  test.each(['ENOTFOUND', 'EAI_AGAIN', 'ETIMEOUT', 'ECANCELLED', 'EINVAL'])(
+    'whose look-up fails with %s is a matter of DNS',
+    async (code) => {
+      const outcome = await send('http://shop.test:8080/', named({ resolve: failsWith(code) }));
+      expectNothing(outcome, 'DNS');
+      expect(outcome.error).toContain('the name shop.test ');
+    },
+  );
+
+  test('that resolves is sent to by its name', async () => {
+    const receiver = await openReceiver();
+    onTestFinished(() => receiver.close());
+    const by = named({ resolve: resolvesTo('127.0.0.1') });
+    const outcome = await send(`http://shop.test:${receiver.port}/a?b=c#d`, by);
+    expect(outcome).toMatchObject({ responseStatus: 204, responseBody: '', error: null });
+    const [got] = receiver.received;
+    expect(got).toMatchObject({ method: 'POST', path: '/a?b=c', body });
+    expect(got?.headers).toMatchObject({ host: `shop.test:${receiver.port}`, ...headers });
+  });
+
+  test('with an address that does not answer is reached at another one', async () => {
+    const receiver = await openReceiver();
+    onTestFinished(() => receiver.close());
+    const by = named({ resolve: resolvesTo('::1', '127.0.0.2', '127.0.0.1') });
+    expect(await send(`http://shop.test:${receiver.port}/`, by)).toMatchObject({ responseStatus: 204 });
+  });
+
+  test.skipIf(!hasIpv6)('and an address may be IPv6', async () => {
+    const hostile = await opened(saying(answer('200 OK', 'six')), { host: '::1' });
+    expect(await send(hostile.url)).toMatchObject({ responseBody: 'six', error: null });
+    const by = named({ resolve: resolvesTo('::1') });
+    expect(await send(`http://shop.test:${hostile.port}/`, by)).toMatchObject({ responseBody: 'six' });
+  });
+
+  test('that resolves to a private address is not connected to where that is not allowed', async () => {
+    const receiver = await openReceiver();
+    onTestFinished(() => receiver.close());
+    const by = named({ allowsPrivate: false, resolve: resolvesTo('127.0.0.1', '::1') });
+    expect(await send(`http://shop.test:${receiver.port}/`, by)).toMatchObject({
+      ...nothing,
+      error: expect.stringMatching(
+        /^shop\.test resolves to 127\.0\.0\.1, ::1, which is not a public address/,
+      ),
+    });
+    for (const host of ['127.0.0.1', '0', '0x7f.1', '[::ffff:127.0.0.1]', '127.0.0.1.'])
+      expect((await send(`http://${host}:${receiver.port}/`, by)).error).toMatch(/is not a public address/);
+    expect((await send(`http://a:b@127.0.0.1:${receiver.port}/`)).error).toMatch(
+      /^The URL holds credentials/,
+    );
+    expect((await send('file:///etc/passwd')).error).toMatch(/only http and https/);
+    expect(receiver.received).toEqual([]);
+  });
+
+  test('that becomes private between two requests is not connected to any more', async () => {
+    const receiver = await openReceiver((_received, response) => {
+      response.writeHead(204, { connection: 'close' }).end();
+    });
+    onTestFinished(() => receiver.close());
+    let asked = 0;
+    const resolve: Resolve = (host, options, callback) => {
+      asked += 1;
+      resolvesTo(asked === 1 ? '203.0.114.1' : '127.0.0.1')(host, options, callback);
+    };
+    const guard = new AddressGuard({ allowsPrivate: false, resolve });
+    const url = `http://shop.test:${receiver.port}/`;
+    expect(await guard.problemOf(url)).toBeNull();
+    const by = new Sender(guard);
+    onTestFinished(() => by.stop());
+    expect((await send(url, by)).error).toMatch(/^shop\.test resolves to 127\.0\.0\.1/);
+    expect(asked).toBe(2);
+    expect(receiver.received).toEqual([]);
+  });
+});
+
+describe('a sender that stops', () => {
+  test('cuts short what is under way, says nothing of it and sends no more', async () => {
+    const hostile = await opened(stalling());
+    const dripping = await opened(repeating('HTTP/1.1 200 OK\r\n\r\n', 'a', 50));
+    const by = named({});
+    const under = [hostile, dripping].map(({ url }) => by.send(url, headers, body, Date.now));
+    await expect.poll(() => hostile.seen.open + dripping.seen.open).toBe(2);
+    const startedAt = performance.now();
+    await by.stop();
+    expect(await Promise.all(under)).toEqual([undefined, undefined]);
+    expect(await by.send(hostile.url, headers, body, Date.now)).toBeUndefined();
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    await expect.poll(() => hostile.seen.open + dripping.seen.open).toBe(0);
+    expect(hostile.seen.requests).toBe(1);
+  });
+});
+
+const timers = new Set<NodeJS.Timeout>();
+afterAll(() => {
+  for (const timer of timers) clearInterval(timer);
+});
+
+/** How many megabytes the process has grown at most since; garbage that was not yet collected counts too. */
+function watchMemory(): { stop(): number } {
+  const inUse = () => process.memoryUsage().rss / 1024 / 1024;
+  const before = inUse();
+  let peak = before;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, inUse());
+  }, 20);
+  timers.add(timer);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return Math.max(peak, inUse()) - before;
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (address === null || typeof address === 'string') throw new Error('a listening socket has no port');
+  return address.port;
+}
