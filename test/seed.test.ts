@@ -86,6 +86,52 @@ describe.each(databaseKinds)('a seed file on %s', (kind) => {
       expect(JSON.stringify(rows)).not.toContain(key('ee01'));
     }
   });
+
+  const webhookSeed = (name: string, webhook: object): Seed =>
+    checkedSeed(
+      { organizations: [{ name, applications: [{ name: 'web', webhooks: [webhook] }] }] },
+      'The seed',
+    );
+  const secret = `whsec_${'A'.repeat(43)}=`;
+  const webhook = async (url: string) => {
+    const text = 'select status, version, event_types as types, secrets from webhooks where url = $1';
+    const rows = await server.database.query<{
+      version: number;
+      types: string[];
+      secrets: { sealed: string }[];
+    }>({ name: '', text }, [url]);
+    expect(rows).toHaveLength(1);
+    return rows[0];
+  };
+
+  it('declares webhooks, as often as one likes; a changed secret is exchanged, a secret left out is made and told once', async () => {
+    const url = `http://127.0.0.1:9000/${kind}`;
+    expect(await apply(webhookSeed('Hooks', { url, secret }))).toEqual([]);
+    const first = await webhook(url);
+    expect(first).toMatchObject({ status: 'enabled', version: 1, types: ['*'] });
+    expect(JSON.stringify(first)).not.toContain('AAAA');
+    await apply(webhookSeed('Hooks', { url, secret }));
+    await apply(webhookSeed('Hooks', { url }));
+    expect(await webhook(url)).toEqual(first);
+    await apply(webhookSeed('Hooks', { url, secret, eventTypes: ['payment.*'], retryProfile: 'fast' }));
+    expect(await webhook(url)).toMatchObject({ version: 2, types: ['payment.*'], secrets: first?.secrets });
+    await apply(webhookSeed('Hooks', { url, secret: `whsec_${'B'.repeat(43)}=` }));
+    expect((await webhook(url))?.secrets).not.toEqual(first?.secrets);
+
+    const other = `${url}/other`;
+    const made = await apply(webhookSeed('Hooks', { url: other }));
+    expect(made).toEqual([{ url: other, secret: expect.stringMatching(/^whsec_.{44}$/) }]);
+    expect(await apply(webhookSeed('Hooks', { url: other }))).toEqual([]);
+  });
+
+  it('refuses webhooks that could never be sent to, in a sentence', async () => {
+    expect(() => webhookSeed('Bad', { url: 'http://x.test', eventTypes: ['payment.capture'] })).toThrow(
+      SeedProblem,
+    );
+    expect(() => webhookSeed('Bad', { url: 'http://x.test', secret: 'whsec_short' })).toThrow(SeedProblem);
+    const seed = webhookSeed('Bad', { url: 'http://me:secret@x.test/' });
+    await expect(apply(seed)).rejects.toThrow(/holds credentials/);
+  });
 });
 
 describe('the form of a seed file', () => {

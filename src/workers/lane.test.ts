@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import type { ClaimedDelivery } from '../engine/delivery-queue.ts';
+import { Lane } from './lane.ts';
+
+let made = 0;
+const claims = (count: number, concurrencyMax = 10): ClaimedDelivery[] =>
+  Array.from({ length: count }, () => {
+    made += 1;
+    return { id: `dlv_${made}`, concurrencyMax } as ClaimedDelivery;
+  });
+
+const opened = (concurrencyMax = 10) => {
+  const lane = new Lane({ orgId: 'org', webhookId: 'whk' });
+  lane.mayHaveMore = false;
+  return { lane, fill: (count: number, room = 1_000) => lane.add(claims(count, concurrencyMax), room) };
+};
+
+const begin = (lane: Lane): ClaimedDelivery[] => {
+  const begun: ClaimedDelivery[] = [];
+  for (let next = lane.next(); next; next = lane.next()) begun.push(next);
+  return begun;
+};
+
+describe('a lane', () => {
+  it('sends in order, and never more at once than the endpoint wants', () => {
+    const { lane, fill } = opened(3);
+    fill(8);
+    const first = begin(lane);
+    expect(first).toHaveLength(3);
+    lane.ended(first[1] as ClaimedDelivery, 1);
+    const [next, ...others] = begin(lane);
+    expect(others).toEqual([]);
+    expect(Number(next?.id.slice(4))).toBe(Number(first[2]?.id.slice(4)) + 1);
+    expect(lane.sending.size).toBe(3);
+  });
+
+  it('claims as many as the endpoint will take in about a second', () => {
+    const { lane, fill } = opened(10);
+    expect(lane.room).toBe(10);
+    fill(10);
+    for (const claim of begin(lane)) lane.ended(claim, 100);
+    expect(lane.room).toBe(100);
+    fill(60);
+    expect(lane.room).toBe(0);
+    for (const claim of begin(lane)) lane.ended(claim, 1);
+    expect(lane.room).toBeGreaterThan(0);
+    for (let round = 0; round < 20; round += 1) for (const claim of begin(lane)) lane.ended(claim, 1);
+    expect(lane.room).toBe(256);
+  });
+
+  it('gives an endpoint that hangs few at once, and claims no more than those', () => {
+    const { lane, fill } = opened(64);
+    fill(20);
+    expect(begin(lane)).toHaveLength(10);
+    for (const claim of [...lane.sending]) lane.ended(claim, 10_000);
+    expect(begin(lane)).toHaveLength(4);
+    lane.clear();
+    expect(lane.room).toBe(0);
+    for (const claim of [...lane.sending]) lane.ended(claim, 10_000);
+    expect(lane.room).toBe(4);
+  });
+
+  it('knows when there may be more: a claim that was full, or somebody said so', () => {
+    const { lane, fill } = opened();
+    fill(4, 10);
+    expect(lane.mayHaveMore).toBe(false);
+    fill(10, 10);
+    expect(lane.mayHaveMore).toBe(true);
+  });
+
+  it('is idle only when nothing is held, asked for or to be expected', () => {
+    const { lane, fill } = opened();
+    expect(lane.isIdle).toBe(true);
+    lane.isAsked = true;
+    expect(lane.isIdle).toBe(false);
+    lane.isAsked = false;
+    fill(1);
+    expect(lane.isIdle).toBe(false);
+    for (const claim of begin(lane)) lane.ended(claim, 1);
+    expect(lane.isIdle).toBe(true);
+    lane.mayHaveMore = true;
+    expect(lane.isIdle).toBe(false);
+  });
+});
