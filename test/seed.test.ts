@@ -109,7 +109,7 @@ describe.each(databaseKinds)('a seed file on %s', (kind) => {
     expect(await apply(webhookSeed('Hooks', { url, secret }))).toEqual([]);
     const first = await webhook(url);
     expect(first).toMatchObject({ status: 'enabled', version: 1, types: ['*'] });
-    expect(JSON.stringify(first)).not.toContain('AAAA');
+    expect(JSON.stringify(first)).not.toContain('A'.repeat(8));
     await apply(webhookSeed('Hooks', { url, secret }));
     await apply(webhookSeed('Hooks', { url }));
     expect(await webhook(url)).toEqual(first);

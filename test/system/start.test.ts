@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -315,3 +315,47 @@ async function hasCurl(): Promise<boolean> {
     () => false,
   );
 }
+
+describe('the secret that webhooks are encrypted with', () => {
+  const webhook = { url: 'http://127.0.0.1:9/', secret: `whsec_${'A'.repeat(43)}=` };
+  const seed = () =>
+    seedFile({ organizations: [{ name: 'Acme', applications: [{ name: 'web', webhooks: [webhook] }] }] });
+
+  it('is made once, kept for its owner alone, and another one is refused at the start', async () => {
+    const first = await start({ seed: seed() });
+    const file = path.join(dataDir, 'secret');
+    const made = readFileSync(file, 'utf8');
+    expect(made).toMatch(/^[0-9a-f]{64}\n$/);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(first.logs()).not.toContain(made.trim());
+    await first.stop();
+    const second = await start({ seed: seed() });
+    expect(readFileSync(file, 'utf8')).toBe(made);
+    await second.stop();
+    await expectRefusedStart(
+      { env: { SANDBANK_SECRET: 'x'.repeat(32) } },
+      /encrypted with another SANDBANK_SECRET/,
+    );
+    const given = await start({ env: { SANDBANK_SECRET: made.trim() } });
+    await given.stop();
+  });
+
+  it('must be given for a shared database', async () => {
+    const databaseUrl = await createDatabase(inject('postgresUrl'));
+    await expectRefusedStart({ databaseUrl, env: { SANDBANK_SECRET: '' } }, /SANDBANK_SECRET is missing/);
+  });
+
+  it('is told once when the seed leaves that of a webhook to be made', async () => {
+    const { secret: _secret, ...bare } = webhook;
+    const file = seedFile({
+      organizations: [{ name: 'Acme', applications: [{ name: 'web', webhooks: [bare] }] }],
+    });
+    const told = /The secret of the webhook http:\/\/127\.0\.0\.1:9\/, shown only now: whsec_/;
+    const first = await start({ seed: file });
+    expect(await first.stop()).toBe(0);
+    expect(first.logs()).toMatch(told);
+    const second = await start({ seed: file });
+    await second.stop();
+    expect(second.logs()).not.toMatch(/whsec_/);
+  });
+});
