@@ -136,17 +136,17 @@ create index replays_running on replays (updated_at) where status = 'running';
 create index events_by_type on events (org_id, type, id);
 create index events_by_resource on events (org_id, resource_id, id);
 
--- Wakes the senders of all nodes when a change is committed that gives them something to send: a new delivery, an endpoint
--- that is enabled again, a clock that was moved. An embedded database has one process, which is told directly.
+-- Tells the senders of all nodes when a change is committed that concerns them: a new delivery, an endpoint that was changed, a
+-- clock that was moved. An embedded database has one process, which is told directly.
 create function announce_work() returns trigger language plpgsql as $$
 begin
-  perform pg_notify('sandbank_work', new.org_id || ' ' || (to_jsonb(new) ->> tg_argv[0]));
+  perform pg_notify('sandbank_work', concat_ws(' ', new.org_id, to_jsonb(new) ->> tg_argv[0], nullif(tg_argv[1], '')));
   return null;
 end
 $$;
 create trigger deliveries_announced after insert on deliveries for each row
-  when (current_setting('sandbank.announces', true) = 'on') execute function announce_work('webhook_id');
+  when (current_setting('sandbank.announces', true) = 'on') execute function announce_work('webhook_id', '');
 create trigger webhooks_announced after update on webhooks for each row
-  when (current_setting('sandbank.announces', true) = 'on' and new.status = 'enabled') execute function announce_work('id');
+  when (current_setting('sandbank.announces', true) = 'on') execute function announce_work('id', 'changed');
 create trigger clocks_announced after insert or update on clocks for each row
-  when (current_setting('sandbank.announces', true) = 'on') execute function announce_work('app_id');
+  when (current_setting('sandbank.announces', true) = 'on') execute function announce_work('app_id', '');

@@ -1,14 +1,10 @@
 import type { ClaimedDelivery, DeliveryQueue, EndpointKey, MarkedAttempt } from '../engine/delivery-queue.ts';
 import type { Engine } from '../engine/engine.ts';
-import { newSuffix } from '../engine/ids.ts';
 import type { Vault } from '../engine/vault.ts';
-import { formatId } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
-import { failingMsMax } from '../kernel/retry.ts';
 import type { Instant } from '../kernel/table.ts';
-import { defaultTerms } from '../kernel/terms.ts';
-import { type GiveUpWebhook, giveUpWebhook } from '../resources/webhooks/machine.ts';
 import { attemptDelivery } from './attempt.ts';
+import { giveUpHopeless } from './give-up.ts';
 import { Lane } from './lane.ts';
 import type { Sender } from './sender.ts';
 
@@ -79,6 +75,20 @@ export class Deliverer {
     this.#schedule();
   }
 
+  /** The endpoint was changed: what waits for it goes by what it was, so it is given back and claimed anew. */
+  refresh(endpoint: EndpointKey): void {
+    const lane = this.#lanes.get(keyOf(endpoint));
+    this.#giveBack(lane?.clear() ?? [], endpoint);
+  }
+
+  #giveBack(claims: readonly ClaimedDelivery[], endpoint: EndpointKey): void {
+    for (const claim of claims) this.#leases.delete(claim);
+    const given = claims.map((claim) => ({ ...claim, isSent: false }));
+    (given.length === 0 ? Promise.resolve() : this.#settings.queue.endLeases(given))
+      .then(() => this.wake(endpoint))
+      .catch((error: unknown) => this.#settings.onError(error, 'deliveries were not given back'));
+  }
+
   /** Resolves when something of the application has been marked next. */
   nextMark(appId: string): Promise<void> {
     return new Promise((resolve) => {
@@ -139,7 +149,7 @@ export class Deliverer {
 
   /** Begins as many as the endpoint takes at once. */
   #send(key: string, lane: Lane): void {
-    const { wallClock, queue, onError } = this.#settings;
+    const { wallClock } = this.#settings;
     while (!this.#isStopping) {
       const isOpen = this.#sending < sendingMax && this.#sendingOf(lane) < sendingOfOneMax;
       if (!isOpen) this.#starved.add(key);
@@ -147,13 +157,8 @@ export class Deliverer {
       if (!claim) break;
       if ((this.#leases.get(claim) ?? 0) - wallClock() < sendableMs) {
         // It has become slow since this was claimed. What waits is given back as if it had not been.
-        const late = [claim, ...lane.clear()];
         lane.ended(claim, limits.webhookTimeoutMs);
-        for (const one of late) this.#leases.delete(one);
-        queue
-          .endLeases(late.map((one) => ({ ...one, isSent: false })))
-          .then(() => this.wake(lane.endpoint))
-          .catch((error: unknown) => onError(error, 'deliveries were not given back'));
+        this.#giveBack([claim, ...lane.clear()], lane.endpoint);
         break;
       }
       const startedAt = performance.now();
@@ -201,7 +206,7 @@ export class Deliverer {
       this.#settings.onError(error, `${claim.id} was not sent`);
       return undefined;
     });
-    if (attempt) this.#leases.delete(claim);
+    if (!this.#isStopping || attempt) this.#leases.delete(claim);
     const marked = new Promise<void>((resolve) => {
       if (!attempt) return resolve();
       this.#done.push({ claim, attempt, resolve });
@@ -217,7 +222,8 @@ export class Deliverer {
     this.#isMarking = true;
     while (this.#done.length > 0) {
       const batch = this.#done.splice(0, marksMax);
-      await this.#giveUpOn(batch);
+      // Before the mark: whoever waits until nothing is left to send then also sees what a disabled endpoint has to tell.
+      await giveUpHopeless(batch, this.#settings);
       await this.#markBatch(batch);
       for (const { resolve } of batch) resolve();
       this.#goOn(batch);
@@ -267,51 +273,6 @@ export class Deliverer {
       this.#tidy(keyOf(claim), lane);
     }
     this.#schedule();
-  }
-
-  /**
-   * Endpoints that are beyond hope are disabled before the attempt is marked: whoever waits until nothing is left to send
-   * then also sees what this has to tell.
-   */
-  async #giveUpOn(batch: readonly Done[]): Promise<void> {
-    const hopeless = new Map<string, () => Promise<void>>();
-    const alive = new Set(
-      batch.flatMap(({ claim, attempt }) => (attempt.error === null ? [keyOf(claim)] : [])),
-    );
-    for (const { claim, attempt } of batch) {
-      const { failingSince } = claim;
-      const isOver = failingSince !== null && attempt.at - failingSince >= failingMsMax;
-      if (attempt.responseStatus === 410)
-        hopeless.set(keyOf(claim), () => this.#giveUp(claim, 'gone', attempt.at));
-      else if (isOver && !alive.has(keyOf(claim)))
-        hopeless.set(keyOf(claim), () => this.#giveUp(claim, 'failing', failingSince));
-    }
-    await Promise.all([...hopeless.values()].map((giveUp) => giveUp()));
-  }
-
-  async #giveUp(
-    { orgId, appId, webhookId }: ClaimedDelivery,
-    reason: GiveUpWebhook['reason'],
-    failingSince: Instant,
-  ): Promise<void> {
-    const suffix = newSuffix();
-    const answer = await this.#settings.engine.submit({
-      kind: giveUpWebhook,
-      input: { id: webhookId, reason, failingSince } satisfies GiveUpWebhook,
-      idempotency: null,
-      wallNow: this.#settings.wallClock(),
-      context: {
-        orgId,
-        appId,
-        terms: defaultTerms,
-        actor: { kind: 'system', id: 'deliveries' },
-        requestId: formatId('request', suffix),
-        ip: null,
-        suffix,
-      },
-    });
-    if (answer.code !== null)
-      this.#settings.onError(new Error(answer.body), `${webhookId} was not disabled (${reason})`);
   }
 
   /** Claims nothing more. What is under way has a moment to end; the rest is left to the next process. */

@@ -54,10 +54,11 @@ export function createDeliveries(settings: DeliveriesSettings): Deliveries {
     for (const endpoint of known.get(appId ?? '')?.values() ?? []) deliverer.wake(endpoint);
   }
 
-  /** The words of an announcement: an organization, and in it an endpoint or an application with all of its own. */
+  /** The words of an announcement: an organization, and in it an endpoint, changed or not, or an application with all of its own. */
   function hear(words: string): void {
-    const [orgId, id] = words.split(' ');
+    const [orgId, id, isChanged] = words.split(' ');
     if (orgId === undefined || id === undefined) soon(0);
+    else if (isChanged) deliverer.refresh({ orgId, webhookId: id });
     else if (id.startsWith('whk_')) deliverer.wake({ orgId, webhookId: id });
     else
       wakeApplication(orgId, id).catch((error: unknown) =>
@@ -91,8 +92,10 @@ export function createDeliveries(settings: DeliveriesSettings): Deliveries {
     onCommit: ({ changes, events, deliveries }) => {
       if (!isAlone || isStopped) return;
       for (const { resource, row } of changes) {
-        if (resource === 'webhook') know(row as WebhookRow);
-        if (resource === 'webhook' || resource === 'clock') wakeKnown(row.appId);
+        if (resource === 'clock') wakeKnown(row.appId);
+        if (resource !== 'webhook') continue;
+        know(row as WebhookRow);
+        deliverer.refresh({ orgId: row.orgId, webhookId: row.id });
       }
       for (const { appId } of events) wakeKnown(appId);
       for (const { orgId, webhookId } of deliveries) deliverer.wake({ orgId, webhookId });

@@ -4,11 +4,9 @@ import { limits } from '../kernel/limits.ts';
 /** What may be claimed beyond what is being sent: as much as the endpoint will take in about this time. */
 const aheadMs = 1_000;
 const heldMax = 256;
-/** An endpoint that takes longer than this is given few at once, whatever its limit: it gains nothing, and others need the sockets. */
-const slowMs = 2_000;
-const slowLimit = 4;
-/** Before anything is known of it. */
-const firstLimit = 10;
+/** An endpoint that hangs gets few at once, whatever its limit: it gains nothing by more, and others need the sockets. */
+const hangingMs = 8_000;
+const hangingLimit = 4;
 /** The newest attempt counts for a quarter of the pace. */
 const paceShare = 0.25;
 
@@ -56,8 +54,8 @@ export class Lane {
   }
 
   get #limitNow(): number {
-    if (this.#paceMs === undefined) return Math.min(this.#limit, firstLimit);
-    return this.#paceMs > slowMs ? Math.min(this.#limit, slowLimit) : this.#limit;
+    const isHanging = this.#paceMs !== undefined && this.#paceMs > hangingMs;
+    return isHanging ? Math.min(this.#limit, hangingLimit) : this.#limit;
   }
 
   add(claims: readonly ClaimedDelivery[], room: number): void {

@@ -1,0 +1,59 @@
+import type { ClaimedDelivery, MarkedAttempt } from '../engine/delivery-queue.ts';
+import type { Engine } from '../engine/engine.ts';
+import { newSuffix } from '../engine/ids.ts';
+import { formatId } from '../kernel/ids.ts';
+import { failingMsMax } from '../kernel/retry.ts';
+import type { Instant } from '../kernel/table.ts';
+import { defaultTerms } from '../kernel/terms.ts';
+import { type GiveUpWebhook, giveUpWebhook } from '../resources/webhooks/machine.ts';
+
+export interface GiveUpSettings {
+  readonly engine: Engine;
+  readonly wallClock: () => Instant;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+interface Attempted {
+  readonly claim: ClaimedDelivery;
+  readonly attempt: MarkedAttempt;
+}
+
+/** Disables the endpoints that are beyond hope: whose receiver is gone, or that nothing but failure came of for days. */
+export async function giveUpHopeless(batch: readonly Attempted[], settings: GiveUpSettings): Promise<void> {
+  const alive = new Set(
+    batch.flatMap(({ claim, attempt }) => (attempt.error === null ? [claim.webhookId] : [])),
+  );
+  const hopeless = new Map<string, GiveUpWebhook & Pick<ClaimedDelivery, 'orgId' | 'appId'>>();
+  for (const { claim, attempt } of batch) {
+    const { orgId, appId, webhookId, failingSince } = claim;
+    const isOver = failingSince !== null && attempt.at - failingSince >= failingMsMax;
+    if (attempt.responseStatus === 410)
+      hopeless.set(webhookId, { orgId, appId, id: webhookId, reason: 'gone', failingSince: attempt.at });
+    else if (isOver && !alive.has(webhookId))
+      hopeless.set(webhookId, { orgId, appId, id: webhookId, reason: 'failing', failingSince });
+  }
+  await Promise.all([...hopeless.values()].map((one) => giveUp(one, settings)));
+}
+
+async function giveUp(
+  { orgId, appId, ...input }: GiveUpWebhook & Pick<ClaimedDelivery, 'orgId' | 'appId'>,
+  { engine, wallClock, onError }: GiveUpSettings,
+): Promise<void> {
+  const suffix = newSuffix();
+  const answer = await engine.submit({
+    kind: giveUpWebhook,
+    input,
+    idempotency: null,
+    wallNow: wallClock(),
+    context: {
+      orgId,
+      appId,
+      terms: defaultTerms,
+      actor: { kind: 'system', id: 'deliveries' },
+      requestId: formatId('request', suffix),
+      ip: null,
+      suffix,
+    },
+  });
+  if (answer.code !== null) onError(new Error(answer.body), `${input.id} was not disabled (${input.reason})`);
+}
