@@ -112,7 +112,15 @@ function assemble(
   const guard = new AddressGuard({ allowsPrivate: config.allowsPrivateWebhooks });
   const queue = new DeliveryQueue(database, newSuffix());
   const sender = new Sender(guard);
-  const deliverer = new Deliverer({ queue, engine, sender, vault, wallClock, onError });
+  const deliverer = new Deliverer({
+    queue,
+    engine,
+    sender,
+    vault,
+    endpointsInClaimMax: isAlone ? 200 : 8,
+    wallClock,
+    onError,
+  });
   const replayer = new Replayer({ engine, reader, wallClock });
   const deliveries = createDeliveries({
     deliverer,

@@ -45,8 +45,9 @@ const clockOf = (app: string, wallNow: string) => `left join lateral (
 /**
  * Claims what is due for the endpoints given, as many of each as there is room for. An endpoint is sent to by one process at
  * a time, which can then keep to its limit of open requests and take many at once: ten in a claim, as many as the limit
- * leaves, made 500 deliveries a second, and hundreds in a claim some 2,500. The row of the endpoint is locked meanwhile; one
- * that is locked, or another process sends to, is left to that one.
+ * leaves, made 500 deliveries a second, and hundreds in a claim several times that. The row of the endpoint is locked meanwhile;
+ * one that is locked, or another process sends to, is left to that one. Who sends is asked again when it is written: a statement
+ * that began before the other one's commit has still seen nobody.
  *
  * A lease that has ended was that of a process that died: its attempt goes into the history, so that a receiver who got an
  * event twice finds the reason there.
@@ -75,16 +76,19 @@ const claim: Statement = {
     sender as (
       insert into webhook_health as h (org_id, webhook_id, sender, sender_until)
       select distinct d.org_id, d.webhook_id, $6, $5::timestamptz from due d order by 1, 2
-      on conflict (org_id, webhook_id) do update set sender = excluded.sender, sender_until = excluded.sender_until),
+      on conflict (org_id, webhook_id) do update set sender = excluded.sender, sender_until = excluded.sender_until
+        where h.sender is null or h.sender = excluded.sender or h.sender_until <= $4
+      returning h.org_id, h.webhook_id),
     lost as (
       insert into delivery_attempts (org_id, delivery_id, number, at, sent_at, duration_ms, error, status)
       select d.org_id, d.id, d.attempts + 1, $4, $4, 0,
         'The sender stopped before the outcome was known: the event may have arrived. It is sent again.', 'pending'
-      from due d where d.lease_until is not null),
+      from due d join sender s on s.org_id = d.org_id and s.webhook_id = d.webhook_id where d.lease_until is not null),
     claimed as (
       update deliveries d set lease_until = $5, token = d.token + 1,
         attempts = d.attempts + case when u.lease_until is null then 0 else 1 end
-      from due u where d.org_id = u.org_id and d.id = u.id
+      from due u join sender s on s.org_id = u.org_id and s.webhook_id = u.webhook_id
+      where d.org_id = u.org_id and d.id = u.id
       returning d.org_id, d.id, d.app_id, d.webhook_id, d.event_id, d.trigger, d.tries, d.attempts, d.token, d.due_at, d.created_at)
     select d.org_id as "orgId", d.id, d.app_id as "appId", d.webhook_id as "webhookId", d.event_id as "eventId", d.trigger,
       d.tries, d.attempts, d.token, d.due_at as "dueAt", d.created_at as "createdAt", w.url, w.secrets,

@@ -13,6 +13,8 @@ export interface DelivererSettings {
   readonly engine: Engine;
   readonly sender: Sender;
   readonly vault: Vault;
+  /** Few where others send as well, so that each gets some of what there is; many for one that is alone. */
+  readonly endpointsInClaimMax: number;
   readonly wallClock: () => Instant;
   readonly onError: (error: unknown, what: string) => void;
 }
@@ -24,9 +26,8 @@ const sendableMs = limits.webhookTimeoutMs + 2_000;
 const sendingMax = 2_000;
 /** Of one organization, so that its endpoints cannot take all there is. */
 const sendingOfOneMax = 500;
-const endpointsInClaimMax = 200;
 const marksMax = 256;
-const markAttemptsMax = 20;
+const markAttemptsMax = 60;
 const markPauseMs = 250;
 const graceMsMax = 2_000;
 
@@ -109,10 +110,13 @@ export class Deliverer {
   }
 
   async #claim(): Promise<void> {
-    const { queue, wallClock, onError } = this.#settings;
+    const { queue, wallClock, onError, endpointsInClaimMax } = this.#settings;
     if (this.#isStopping || this.#isClaiming || this.#sending >= sendingMax) return;
     const open = [...this.#wanted].filter((key) => !this.#lanes.get(key)?.isLeaving);
-    const asked = open.slice(0, endpointsInClaimMax).flatMap((key) => {
+    // From a random place on: processes that hear the same at the same time begin with different endpoints.
+    const from = Math.floor(Math.random() * open.length);
+    const turned = [...open.slice(from), ...open.slice(0, from)];
+    const asked = turned.slice(0, endpointsInClaimMax).flatMap((key) => {
       this.#wanted.delete(key);
       const lane = this.#lanes.get(key);
       const room = lane?.room ?? 0;
@@ -216,7 +220,7 @@ export class Deliverer {
     await marked;
   }
 
-  /** One statement for all that has come meanwhile. While the database is away it is tried again, until the leases end. */
+  /** One statement for all that has come meanwhile. While the database is away it is tried again, about until the leases end. */
   async #mark(): Promise<void> {
     if (this.#isMarking) return;
     this.#isMarking = true;

@@ -1,6 +1,6 @@
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
-import { leaseMs } from '../resources/clocks/machine.ts';
+import { type ClockRow, leaseMs } from '../resources/clocks/machine.ts';
 import { type ApplicationKey, findDueApplications, findLostAdvances } from '../resources/clocks/store.ts';
 import type { ClockRunner } from './clock-runner.ts';
 
@@ -26,6 +26,8 @@ export function startTimers(settings: TimersSettings): { stop(): Promise<void> }
   const { runner, reader, wallClock, onError } = settings;
   // Alone, this process knows that every lease from before its start is that of a dead one.
   const aloneUntil = settings.isAlone ? wallClock() + leaseMs - 1 : 0;
+  // Advances that are being carried on. They may wait for receivers for a while, and nobody else's timers wait with them.
+  const resumed = new Map<string, Promise<void>>();
   let after: ApplicationKey | undefined;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -33,11 +35,19 @@ export function startTimers(settings: TimersSettings): { stop(): Promise<void> }
 
   async function round(): Promise<void> {
     const leasedUntil = Math.max(wallClock(), aloneUntil);
-    for (const clock of await findLostAdvances(reader, leasedUntil, advancesMax))
-      if (!isStopped) await runner.resume(clock, leasedUntil);
+    for (const clock of await findLostAdvances(reader, leasedUntil, advancesMax)) resume(clock, leasedUntil);
     const { due, next } = await findDueApplications(reader, wallClock(), after, applicationsMax);
     for (const application of due) if (!isStopped) await runner.runDue(application);
     after = next;
+  }
+
+  function resume(clock: ClockRow, leasedUntil: Instant): void {
+    if (isStopped || resumed.has(clock.id) || resumed.size >= advancesMax) return;
+    const ended = runner
+      .resume(clock, leasedUntil)
+      .catch((error: unknown) => onError(error, 'an advance was not carried on'))
+      .finally(() => resumed.delete(clock.id));
+    resumed.set(clock.id, ended);
   }
 
   function schedule(): void {
@@ -56,6 +66,7 @@ export function startTimers(settings: TimersSettings): { stop(): Promise<void> }
       isStopped = true;
       clearTimeout(timer);
       await running;
+      await Promise.all(resumed.values());
     },
   };
 }

@@ -602,7 +602,12 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       expect(done).toBeLessThan(300);
       expect(part.now).toBe(part.happened.at(-1)?.at);
       const next = start + (done + 1) * secondMs;
-      expect(part.left).toEqual({ timers: 300 - done, nextAt: text(next), to: text(start + hourMs) });
+      expect(part.left).toEqual({
+        timers: 300 - done,
+        deliveries: 0,
+        nextAt: text(next),
+        to: text(start + hourMs),
+      });
       expect((await shop.time.read()).now).toBe(part.now);
       const rest = await shop.time.to(start + hourMs);
       expect(rest).toMatchObject({ complete: true, now: text(start + hourMs) });
