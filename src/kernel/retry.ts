@@ -41,7 +41,7 @@ export function waitAfter(
  */
 export function retryAfterOf(header: string | undefined, date: string | undefined, wallNow: number): number {
   if (header === undefined) return 0;
-  if (/^\d{1,9}$/.test(header)) return Number(header);
+  if (/^\d+$/.test(header)) return Math.min(Number(header), retryAfterSecondsMax);
   const at = Date.parse(header);
   const since = date === undefined ? wallNow : Date.parse(date);
   const seconds = (at - (Number.isNaN(since) ? wallNow : since)) / 1_000;

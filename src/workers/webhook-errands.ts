@@ -57,13 +57,25 @@ export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<st
   const create: Errand = async (submission) => {
     const { fields, secret } = submission.input as { fields: WebhookFields; secret?: string };
     const { orgId, appId, suffix } = submission.context;
-    const [urlProblem, others] = await Promise.all([
-      guard.problemOf(fields.url),
-      findWebhooks(reader, orgId, appId ?? ''),
-    ]);
+    const urlProblem = await guard.problemOf(fields.url);
     const made = secretFor(orgId, formatId('webhook', suffix), secret);
-    return engine.submit({ ...submission, input: { fields, ...made, urlProblem, others: others.length } });
+    // One after the other, so that each counts those before it. Nodes do not wait for each other: the limit may be passed by a few.
+    return inTurn(appId ?? '', async () => {
+      const { length: others } = await findWebhooks(reader, orgId, appId ?? '');
+      return engine.submit({ ...submission, input: { fields, ...made, urlProblem, others } });
+    });
   };
+
+  const turns = new Map<string, Promise<unknown>>();
+  async function inTurn<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    const turn = (turns.get(key) ?? Promise.resolve()).then(work, work);
+    turns.set(key, turn);
+    try {
+      return await turn;
+    } finally {
+      if (turns.get(key) === turn) turns.delete(key);
+    }
+  }
 
   const update: Errand = async (submission) => {
     const { id, fields } = submission.input as { id: string; fields: Partial<WebhookFields> };
@@ -105,13 +117,17 @@ export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<st
     const { orgId } = submission.context;
     const event = isId('event', id) ? await findEvent(reader, orgId, id) : undefined;
     const wanted = event && (await targetsOf(event, webhookId));
-    const targets = wanted?.map((target) => ({ webhookId: target, suffix: newSuffix() }));
+    const targets = wanted?.map((target) => ({ ...target, suffix: newSuffix() }));
     return engine.submit({ ...submission, input: { event, targets } });
   };
 
   async function targetsOf(event: EventRow, webhookId: string | undefined) {
-    if (webhookId === undefined) return findWanting(reader, event.orgId, event.id);
-    return (await findWebhook(event.orgId, webhookId)) && [webhookId];
+    if (webhookId !== undefined) {
+      const named = await findWebhook(event.orgId, webhookId);
+      return named && [{ webhookId, appId: named.appId }];
+    }
+    const wanting = await findWanting(reader, event.orgId, event.id);
+    return wanting.map((id) => ({ webhookId: id, appId: event.appId }));
   }
 
   async function findWebhook(orgId: string, id: string): Promise<WebhookRow | undefined> {

@@ -21,6 +21,7 @@ export interface JsonSchema {
   readonly items?: JsonSchema;
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
@@ -48,6 +49,7 @@ const known = new Set([
     'items',
     'minItems',
     'maxItems',
+    'uniqueItems',
     'minimum',
     'maximum',
   ],
@@ -84,12 +86,29 @@ function generated(schema: JsonSchema, likely: Likely): fc.Arbitrary<unknown> {
     case 'string':
       return strings(schema);
     case 'array':
-      return fc.array(generated(schema.items ?? {}, likely), lengths(schema.minItems, schema.maxItems));
+      return arrays(schema, likely);
     case 'object':
       return objects(schema, likely);
     default:
-      return fc.jsonValue();
+      return fc.jsonValue({ maxDepth: 4, stringUnit: 'binary' }).map(readable);
   }
+}
+
+function arrays({ items = {}, minItems, maxItems, uniqueItems }: JsonSchema, likely: Likely) {
+  const bounds = lengths(minItems, Math.min(maxItems ?? 10, 10));
+  return uniqueItems
+    ? fc.uniqueArray(generated(items, likely), bounds)
+    : fc.array(generated(items, likely), bounds);
+}
+
+/** Any JSON as the request reader takes it: no U+0000, no number that is not read exactly, no name that is special. */
+function readable(value: unknown): unknown {
+  if (typeof value === 'string') return storable(value);
+  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : 0;
+  if (Array.isArray(value)) return value.map(readable);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).map(([name, one]) => [storable(name), readable(one)] as const);
+  return Object.fromEntries(entries.filter(([name]) => name !== '__proto__'));
 }
 
 function integers({ minimum = -(2 ** 31), maximum = 2 ** 31 }: JsonSchema): fc.Arbitrary<number> {
@@ -185,6 +204,7 @@ function broken(schema: JsonSchema, value: unknown): fc.Arbitrary<unknown> {
   for (const one of schema.anyOf ?? []) if (one.type !== undefined) faults.push(broken(one, value));
   if (Array.isArray(value)) {
     faults.push(fc.constant([...value, 'no such item']));
+    if (schema.uniqueItems) faults.push(fc.constant([...value, ...value]));
     if (schema.maxItems !== undefined && value.length > 0)
       faults.push(fc.constant(Array(schema.maxItems + 1).fill(value[0])));
   }
@@ -232,7 +252,9 @@ export function fits(schema: JsonSchema, value: unknown): boolean {
   if (typeof value === 'string') return fitsText(schema, value);
   if (Array.isArray(value)) {
     const isCounted = value.length >= (schema.minItems ?? 0) && value.length <= (schema.maxItems ?? Infinity);
-    return isCounted && value.every((item) => fits(schema.items ?? {}, item));
+    const isUnique =
+      !schema.uniqueItems || new Set(value.map((item) => JSON.stringify(item))).size === value.length;
+    return isCounted && isUnique && value.every((item) => fits(schema.items ?? {}, item));
   }
   return isObject(value) ? fitsObject(schema, value) : true;
 }

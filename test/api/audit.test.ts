@@ -11,6 +11,7 @@ import { type Tenant, tenant } from '../support/tenant.ts';
 
 const payments = 'developer_api_payments';
 const customers = 'developer_api_customers';
+const webhooks = 'developer_api_webhooks';
 const small = { amount: 1250, currency: 'EUR' };
 const unknown = 'cus_01m7epxwjmf7za77rhky2f93cc';
 const ip = '192.0.2.44';
@@ -112,6 +113,71 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
       }
     });
 
+    test('for each write of webhooks, accepted or refused; a test has one more for its end', async () => {
+      const url = 'http://127.0.0.1:9/';
+      const created = await post(webhooks, { url });
+      const { id } = created.body;
+      const on = (action: string, body?: unknown) => post(`${webhooks}/${id}/${action}`, body);
+      const tested = await on('test');
+      const told = await post('developer_api_webhook_events', { type: 'payment.created' });
+      const eventId = told.body.id;
+      const window = { from: '2026-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', select: 'failed' };
+      const replayed = await post('developer_api_webhook_deliveries/replay', window);
+      const writes: [Answer, string, string, string][] = [
+        [created, 'webhooks.create', 'webhook', id],
+        [await on('update', { description: 'x' }), 'webhooks.update', 'webhook', id],
+        [await on('rotate_secret'), 'webhooks.rotate_secret', 'webhook', id],
+        [await on('disable'), 'webhooks.disable', 'webhook', id],
+        [await on('enable'), 'webhooks.enable', 'webhook', id],
+        [told, 'webhook_events.create', 'event', eventId],
+        [
+          await post(`developer_api_webhook_events/${eventId}/replay`),
+          'webhook_events.replay',
+          'event',
+          eventId,
+        ],
+        [replayed, 'webhook_deliveries.replay', 'replay', replayed.body.id],
+      ];
+      for (const [answer, action, resource, resourceId] of writes) {
+        expect(answer.status, answer.text).toBeLessThan(300);
+        const row = expected(answer, action, { outcome: 'accepted', resource, resourceId });
+        expect(await audited(answer)).toEqual([row]);
+      }
+      expect(await audited(tested)).toEqual(
+        expect.arrayContaining([
+          expected(tested, 'webhooks.test', { outcome: 'accepted', resource: 'webhook', resourceId: id }),
+          expected(tested, 'webhooks.conclude_test', {
+            outcome: 'accepted',
+            resource: 'delivery',
+            resourceId: tested.body.id,
+          }),
+        ]),
+      );
+      expect(await audited(tested)).toHaveLength(2);
+      const nobody = 'whk_01m7epxwjmf7za77rhky2f93cc';
+      const refused: [Answer, string][] = [
+        [await post(webhooks, { url: '' }), 'webhooks.create'],
+        [await post(webhooks, { url: 'ftp://example.test/' }), 'webhooks.create'],
+        [await on('enable'), 'webhooks.enable'],
+        [await post(`${webhooks}/${nobody}/update`, { description: 'x' }), 'webhooks.update'],
+        [await post(`${webhooks}/${nobody}/rotate_secret`), 'webhooks.rotate_secret'],
+        [await post(`${webhooks}/${nobody}/test`), 'webhooks.test'],
+        [await post('developer_api_webhook_events', { type: 'x' }), 'webhook_events.create'],
+        [
+          await post(`developer_api_webhook_events/${eventId}/replay`, { webhookId: nobody }),
+          'webhook_events.replay',
+        ],
+        [
+          await post('developer_api_webhook_deliveries/replay', { ...window, to: window.from }),
+          'webhook_deliveries.replay',
+        ],
+      ];
+      for (const [answer, action] of refused) {
+        expect(answer.status).toBeGreaterThanOrEqual(400);
+        expect(await audited(answer), answer.text).toEqual([expected(answer, action, {})]);
+      }
+    });
+
     test('for each refused write, whatever the reason', async () => {
       const archivedId = await newCustomer();
       await post(`${customers}/${archivedId}/archive`);
@@ -191,11 +257,13 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
     await post(payments, small);
     await acme.client.post(payments, { key: acme.key });
     await acme.client.get(`${payments}/${acme.key}`);
+    const { id } = (await post(webhooks, { url: 'http://127.0.0.1:9/' })).body;
+    await post(`${webhooks}/${id}/rotate_secret`);
     for (const table of ['audit', 'state_history', 'events', 'idempotency']) {
       const [found] = await server.database.query<{ rows: number; secrets: number }>(
         {
           name: '',
-          text: `select count(*)::integer as rows, count(*) filter (where t::text like '%sbk_sandbox_%')::integer as secrets from ${table} t where org_id = $1`,
+          text: `select count(*)::integer as rows, count(*) filter (where t::text ~ 'sbk_sandbox_|whsec_')::integer as secrets from ${table} t where org_id = $1`,
         },
         [acme.orgId],
       );

@@ -8,6 +8,7 @@ import type { Route, WriteRoute } from '../../src/kernel/route.ts';
 import { routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, type Body, expectEnvelope } from '../support/api-client.ts';
+import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { fits, invalid, type JsonSchema, type Likely, schemaOf, valid } from './arbitraries.ts';
@@ -17,6 +18,8 @@ const requestsInRun = 10;
 const runs = { pglite: 25, postgres: 8 } as const;
 const payments = 'developer_api_payments';
 const transfers = 'developer_api_transfers';
+const webhooks = 'developer_api_webhooks';
+const webhookEvents = 'developer_api_webhook_events';
 const unknownId = 'cus_01m7epxwjmf7za77rhky2f93cc';
 /** What a right body may be answered with when it is not done. */
 const documented = [404, 409, 422];
@@ -43,6 +46,13 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
   let disputeId: string;
   let settledOn: string;
   let transferId: string;
+  let webhookId: string;
+  let eventId: string;
+  let deliveryId: string;
+  let replayId: string;
+  let receiver: Receiver;
+  /** Routes of webhooks have an organization each: what one of them makes is not sent to the endpoints of another. */
+  const hooked = new Map<string, Promise<Hooked>>();
   let tables: readonly string[];
 
   beforeAll(async () => {
@@ -57,6 +67,8 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     const settled = await newPayment(acme, 'approve', 'settled');
     settledOn = String((await acme.client.get(`${payments}/${settled}`)).body.settledAt).slice(0, 10);
     transferId = await newTransfer(acme, 'sent');
+    receiver = await openReceiver();
+    ({ webhookId, eventId, deliveryId, replayId } = await stillWebhook());
     const named = await server.database.query<{ name: string }>(
       {
         name: '',
@@ -69,7 +81,10 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     tables = named.map(({ name }) => name).filter((name) => name !== 'audit' && name !== 'idempotency');
     expect(tables).toContain('payments');
   });
-  afterAll(() => server?.close());
+  afterAll(async () => {
+    await server?.close();
+    await receiver?.close();
+  });
 
   const likely = (): Likely => ({
     currency: ['EUR', 'jpy'],
@@ -83,7 +98,60 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     targetCurrency: ['USD', 'krw', 'EUR', 'BHD'],
     sourceAmount: [1, 1_000],
     targetAmount: [1, 1_000],
+    webhookId: [webhookId],
+    eventId: [eventId],
+    resourceId: [paymentId],
+    url: [receiver.url],
+    from: ['2026-01-01T00:00:00Z'],
+    to: ['2100-01-01T00:00:00Z'],
   });
+
+  const done = async (answer: Promise<Answer>): Promise<Body> => {
+    const { status, body, text: words } = await answer;
+    expect(status, words).toBeLessThan(300);
+    return body;
+  };
+
+  /** All that webhooks leave behind, of an endpoint that is disabled: nothing of it moves by itself. */
+  async function stillWebhook() {
+    const { client } = acme;
+    const hook = await done(client.post(webhooks, { url: receiver.url }));
+    await done(client.post(`${webhooks}/${hook.id}/disable`));
+    const event = await done(client.post(`${webhookEvents}`, { type: 'payment.created' }));
+    const window = { from: '2026-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', select: 'all' };
+    const replay = await done(client.post('developer_api_webhook_deliveries/replay', window));
+    const [delivery] = (await done(client.get('developer_api_webhook_deliveries'))).data;
+    return {
+      webhookId: hook.id,
+      eventId: event.id,
+      deliveryId: delivery?.id ?? '',
+      replayId: replay.id,
+    };
+  }
+
+  interface Hooked extends Tenant {
+    /** In turn, enabled ones and disabled ones. */
+    readonly hookIds: readonly string[];
+    readonly eventId: string;
+  }
+
+  async function openHooked(): Promise<Hooked> {
+    const holder = await tenant(server);
+    const hookIds: string[] = [];
+    for (let i = 0; i < 4; i += 1) {
+      const { id } = await done(holder.client.post(webhooks, { url: receiver.url, retryProfile: 'none' }));
+      if (i % 2 === 1) await done(holder.client.post(`${webhooks}/${id}/disable`));
+      hookIds.push(id);
+    }
+    const event = await done(holder.client.post(webhookEvents, { type: 'payment.created' }));
+    return { ...holder, hookIds, eventId: event.id };
+  }
+
+  const hookedFor = ({ operationId }: Route): Promise<Hooked> => {
+    const holder = hooked.get(operationId) ?? openHooked();
+    hooked.set(operationId, holder);
+    return holder;
+  };
 
   async function newPayment({ client }: Tenant, scenario: string, to: string): Promise<string> {
     const body = { amount: 1_000, currency: 'EUR', scenario };
@@ -107,8 +175,13 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
   }
 
   /** A record in a state of its own for each request, so that not all meet one that has ended. */
-  async function newRecord({ path }: Route, state: string): Promise<string> {
+  async function newRecord(route: Route, state: string): Promise<string> {
+    const { path } = route;
     if (!path.includes('{')) return '';
+    if (path.startsWith('developer_api_webhook')) {
+      const { hookIds, eventId: told } = await hookedFor(route);
+      return path.startsWith(webhookEvents) ? told : (hookIds[state.length % hookIds.length] ?? '');
+    }
     if (path.startsWith('developer_api_customers')) {
       return (await busy.client.post('developer_api_customers', { name: 'Ada' })).body.id;
     }
@@ -161,6 +234,10 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     if (path.startsWith('developer_api_disputes')) return disputeId;
     if (path.startsWith('developer_api_settlements')) return settledOn;
     if (path.startsWith(transfers)) return transferId;
+    if (path.startsWith(webhookEvents)) return eventId;
+    if (path.startsWith('developer_api_webhook_deliveries')) return deliveryId;
+    if (path.startsWith('developer_api_webhook_replays')) return replayId;
+    if (path.startsWith(webhooks)) return webhookId;
     return path.startsWith(payments) ? paymentId : customerId;
   };
   const pathOf = (route: Route, id: string) => route.path.replace(/\{\w+\}/, id);
@@ -180,7 +257,11 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
         async ({ body, isKnown, isExpanded, state }) => {
           const id = isKnown ? await newRecord(route, state) : unknownId;
           const query = isExpanded && route.expandsEntries ? 'expand=ledgerEntries' : '';
-          const answer = await busy.client.post(pathOf(route, id), body, { query });
+          const { client } = route.tag === 'Webhooks' ? await hookedFor(route) : busy;
+          const answer = await client.post(pathOf(route, id), body, { query });
+          // Which of two times is the later one is no matter of the schema.
+          const isTurned = route.operationId === 'replayWebhookDeliveries' && answer.status === 400;
+          if (isTurned) return expect(answer.body.error, shown(answer.text)).toMatchObject({ param: '/to' });
           if (answer.status < 300 && query !== '') expect(answer.body).toHaveProperty('ledgerEntries');
           if (answer.status < 300) expect(fits(response, answer.body), shown(answer.text)).toBe(true);
           else expect(documented, shown(answer.text)).toContain(answer.status);

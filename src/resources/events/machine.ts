@@ -35,6 +35,8 @@ export interface ReplayEvent {
 
 export interface Target {
   readonly webhookId: string;
+  /** The application of the endpoint, whose clock its retries go by. */
+  readonly appId: string;
   /** The suffix of the delivery's id. */
   readonly suffix: string;
 }
@@ -48,11 +50,11 @@ export const replayEvent: CommandKind<ReplayEvent> = {
     if (!event) return refuse('resource_not_found');
     if (!targets) return refuse('webhook_not_found', { param: '/webhookId' });
     // From here it must succeed.
-    const deliveries = targets.map(({ webhookId, suffix }) =>
+    const deliveries = targets.map(({ webhookId, appId, suffix }) =>
       newDelivery({
         orgId,
         id: formatId('delivery', suffix),
-        appId: event.appId,
+        appId,
         webhookId,
         eventId: event.id,
         eventType: event.type,

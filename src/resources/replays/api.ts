@@ -59,6 +59,13 @@ export const replayResource: Resource<ReplayRow> = {
   emitsEvents: false,
 };
 
+const [first, last] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')];
+
+/** A time zone can lead out of the years that can be written with four digits. Nothing has happened out there. */
+function within(instant: number): number {
+  return Math.min(Math.max(instant, first), last);
+}
+
 const words = { tag: 'Webhooks', response: ReplaySchema, responseName: 'Replay' } as const;
 const reading = { ...words, method: 'GET', scope: 'webhooks:read' } as const;
 
@@ -77,8 +84,8 @@ export const replayRoutes: readonly Route[] = [
       const { from, to, select, webhookId, dryRun } = body as Static<typeof ReplayBody>;
       return {
         window: {
-          windowFrom: Date.parse(from),
-          windowTo: Date.parse(to),
+          windowFrom: within(Date.parse(from)),
+          windowTo: within(Date.parse(to)),
           selection: select,
           webhookId: webhookId ?? null,
         },

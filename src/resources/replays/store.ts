@@ -35,15 +35,14 @@ export async function findNewestEvent(reader: Rows, orgId: string): Promise<stri
 }
 
 const hasDelivery = (condition: string) =>
-  `exists (select from deliveries d where d.org_id = $1 and d.event_id = e.id and d.webhook_id = w.id
-    and d.trigger <> 'test'${condition})`;
+  `exists (select from deliveries d where d.org_id = $1 and d.event_id = e.id and d.webhook_id = w.id${condition})`;
 
 /**
  * Looks at a number of events behind a given one, in order, and finds the pairs of event and endpoint among them that are
  * wanted. The window is by the clock of the application, which may have been anywhere, so all events are looked at: a
  * thousand of them in some milliseconds, and no index to be kept for it.
  *
- * The row without an endpoint tells how far it has looked.
+ * What was sent as a test is no part of it. The row without an endpoint tells how far it has looked.
  */
 const pairsOf: Statement = {
   name: 'replay_pairs',
@@ -54,6 +53,7 @@ const pairsOf: Statement = {
         select w.id, w.event_types from webhooks w
         where w.org_id = $1 and w.app_id = $5 and ($6::text is null or w.id = $6) offset 0) w
       where e.app_id = $5 and e.created_at >= $7 and e.created_at < $8 and ${wantsEvent}
+        and not exists (select from deliveries d where d.org_id = $1 and d.event_id = e.id and d.trigger = 'test')
         and case $9 when 'all' then true when 'missing' then not ${hasDelivery('')}
           else ${hasDelivery(" and d.status = 'failed'")} and not ${hasDelivery(" and d.status <> 'failed'")} end
     union all

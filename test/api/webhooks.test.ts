@@ -1,0 +1,742 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { limits } from '../../src/kernel/limits.ts';
+import { eventCatalogue } from '../../src/resources/index.ts';
+import type { Server } from '../../src/server.ts';
+import { AddressGuard } from '../../src/workers/address-guard.ts';
+import { ApiClient, seenCodes } from '../support/api-client.ts';
+import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { type Tenant, tenant } from '../support/tenant.ts';
+import { rowsOf, secondMs, text } from './clockwork.ts';
+import { provokedBy } from './codes.ts';
+import {
+  customers,
+  events,
+  expectRefused,
+  expectSigned,
+  type Hook,
+  type HookShop,
+  openHookShop,
+  payloadsOf,
+  receiving,
+  rowsHolding,
+  typesOf,
+  unknownWebhook,
+  webhooks,
+} from './hooks.ts';
+import { done, expectReplay, walked } from './lifecycle.ts';
+
+const url = 'https://hooks.example.test/sandbank';
+const full = {
+  url,
+  description: 'Orders',
+  eventTypes: ['payment.*', 'customer.created'],
+  retryProfile: 'fast',
+  maxConcurrency: 3,
+};
+const secretOf = (bytes: number) => `whsec_${randomBytes(bytes).toString('base64')}`;
+const actions = ['update', 'rotate_secret', 'disable', 'enable', 'test'] as const;
+const bodyFor = (action: string) => (action === 'update' ? { description: 'x' } : undefined);
+
+describe.each(databaseKinds)('webhooks on %s', (kind) => {
+  let server: Server;
+  let other: Tenant;
+  let shop: HookShop;
+
+  beforeAll(async () => {
+    server = await openServer(kind);
+    other = await tenant(server);
+  });
+  beforeEach(async () => {
+    shop = await openHookShop(server);
+  });
+  afterAll(() => server?.close());
+
+  const create = async (body: object = full) => done(await shop.client.post(webhooks, body)) as Hook;
+  const post = (id: string, action: string, body?: unknown, idempotencyKey: string = randomUUID()) =>
+    shop.client.post(`${webhooks}/${id}/${action}`, body, { idempotencyKey });
+
+  describe('201', () => {
+    test('an endpoint begins enabled, shows every field, and its secret this once', async () => {
+      const answer = await shop.client.post(webhooks, full);
+      expect(answer.status).toBe(201);
+      const { now } = await shop.time.read();
+      expect(answer.body).toEqual({
+        object: 'webhook',
+        sandbox: true,
+        requestId: expect.stringMatching(/^req_/),
+        status: 'enabled',
+        id: expect.stringMatching(/^whk_[0-9a-z]{26}$/),
+        applicationId: shop.appId,
+        ...full,
+        secretHint: expect.stringMatching(/^[A-Za-z0-9+/]{4}$/),
+        previousSecretExpiresAt: null,
+        disabledReason: null,
+        allowedActions: ['update', 'rotate_secret', 'disable', 'test'],
+        version: 1,
+        createdAt: now,
+        updatedAt: now,
+        secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+      });
+      const { secret, secretHint } = answer.body as Hook;
+      expect(secret.replace(/=+$/, '').endsWith(String(secretHint))).toBe(true);
+    });
+
+    test('a URL alone is enough: all events, the standard retries', async () => {
+      expect(await create({ url })).toMatchObject({
+        description: null,
+        eventTypes: ['*'],
+        retryProfile: 'standard',
+        maxConcurrency: limits.webhookConcurrencyDefault,
+      });
+    });
+
+    test('no two endpoints are given the same secret', async () => {
+      const made = await Promise.all(Array.from({ length: 20 }, () => create()));
+      expect(new Set(made.map(({ secret }) => secret)).size).toBe(20);
+    });
+
+    test.each([24, 25, 26, 32, 63, 64])(
+      'a secret of its own, of %i bytes, is taken and signs',
+      async (bytes) => {
+        const secret = secretOf(bytes);
+        const receiver = await receiving();
+        const hook = await shop.hook(receiver, { secret });
+        expect(hook.secret).toBe(secret);
+        expect(hook.secretHint).toBe(secret.replace(/=+$/, '').slice(-4));
+        await shop.tell();
+        const [received] = await receiver.waitFor(1);
+        if (received) expectSigned(received, [secret], [secretOf(32)]);
+      },
+    );
+
+    test('every setting may be as large as its limit', async () => {
+      const types = eventCatalogue.map(({ type }) => type).slice(0, limits.webhookEventTypesMax);
+      const large = {
+        url: `https://a.test/${'x'.repeat(limits.webhookUrlLengthMax - 15)}`,
+        description: '🎉'.repeat(limits.descriptionLengthMax),
+        eventTypes: types,
+        maxConcurrency: limits.webhookConcurrencyMax,
+      };
+      expect(await create(large)).toMatchObject(large);
+    });
+
+    test('the same request again is answered byte for byte, secret included', async () => {
+      const idempotencyKey = randomUUID();
+      const first = await shop.client.post(webhooks, full, { idempotencyKey });
+      const replay = await shop.client.post(webhooks, full, { idempotencyKey });
+      expectReplay(replay, first);
+      expect((replay.body as Hook).secret).toMatch(/^whsec_/);
+      expect((await shop.client.get(webhooks)).body.data).toHaveLength(1);
+    });
+  });
+
+  describe('200', () => {
+    test('an endpoint can be read and listed, and tells how it has been doing', async () => {
+      const { secret: _secret, requestId: _requestId, ...made } = await create();
+      const { requestId: _read, ...read } = await shop.readHook(made.id);
+      expect(read).toEqual({
+        ...made,
+        health: { failingSince: null, lastSuccessAt: null, lastFailureAt: null, pendingDeliveries: 0 },
+      });
+      expect((await shop.client.get(webhooks)).body.data).toEqual([made]);
+    });
+
+    test('how it has been doing goes by the clock of the application', async () => {
+      const receiver = await receiving((_received, response, count) =>
+        response.writeHead(count === 1 ? 500 : 204).end(),
+      );
+      const { id } = await shop.hook(receiver, { retryProfile: 'fast' });
+      const failedAt = (await shop.time.read()).now;
+      await shop.tell();
+      await shop.sent();
+      expect((await shop.readHook(id)).health).toEqual({
+        failingSince: failedAt,
+        lastSuccessAt: null,
+        lastFailureAt: failedAt,
+        pendingDeliveries: 1,
+      });
+      const retryAt = (await shop.only(`webhookId=${id}`)).nextAttemptAt;
+      await shop.time.advance({ seconds: 60 });
+      expect((await shop.readHook(id)).health).toEqual({
+        failingSince: null,
+        lastSuccessAt: retryAt,
+        lastFailureAt: failedAt,
+        pendingDeliveries: 0,
+      });
+    });
+
+    test('lists walk newest first over all pages and filter by status', async () => {
+      const made: string[] = [];
+      for (let i = 0; i < 5; i += 1) {
+        made.unshift((await create()).id);
+        await shop.time.advance({ seconds: 60 });
+      }
+      await post(String(made[1]), 'disable');
+      const list = (query: string) => shop.client.get(webhooks, query);
+      const idsOf = async (query: string) => (await list(query)).body.data.map(({ id }) => id);
+      expect((await walked(list, 2)).map(({ id }) => id)).toEqual(made);
+      expect(await idsOf('status=disabled')).toEqual([made[1]]);
+      expect(await idsOf('status=enabled')).toEqual(made.filter((_, i) => i !== 1));
+      const { createdAt } = (await shop.readHook(String(made[2]))) as Hook;
+      expect(await idsOf(`createdAfter=${createdAt}`)).toEqual(made.slice(0, 2));
+      expect(await idsOf(`createdBefore=${createdAt}`)).toEqual(made.slice(3));
+    });
+
+    test('all applications of an organization see an endpoint, and another organization sees none', async () => {
+      const { id } = await create();
+      const sister = await shop.addKey({ application: 'second' });
+      expect((await sister.client.get(`${webhooks}/${id}`)).body.applicationId).toBe(shop.appId);
+      expect((await sister.client.get(webhooks)).body.data).toMatchObject([{ id }]);
+      expect((await other.client.get(webhooks)).body.data).toEqual([]);
+    });
+
+    test.each<[what: string, change: Record<string, unknown>]>([
+      ['the URL', { url: 'http://example.test/other?a=b' }],
+      ['the description', { description: 'New' }],
+      ['the description to nothing', { description: null }],
+      ['the event types', { eventTypes: ['*'] }],
+      ['the retry profile', { retryProfile: 'none' }],
+      ['the concurrency', { maxConcurrency: 64 }],
+      [
+        'all at once',
+        { url, description: null, eventTypes: ['refund.*'], retryProfile: 'standard', maxConcurrency: 1 },
+      ],
+    ])('an update changes %s, keeps the rest and counts the version up', async (_what, change) => {
+      const { secret: _secret, requestId: _made, ...before } = await create();
+      await shop.time.advance({ seconds: 1 });
+      const answer = await post(before.id, 'update', change);
+      expect(answer.status).toBe(200);
+      const { requestId: _requestId, ...after } = answer.body;
+      expect(after).toEqual({ ...before, ...change, version: 2, updatedAt: (await shop.time.read()).now });
+      expect(await shop.readHook(before.id)).toMatchObject(after);
+    });
+
+    test('a disabled endpoint may be updated and stays disabled', async () => {
+      const { id } = await create();
+      await post(id, 'disable');
+      expect((await post(id, 'update', { description: 'x' })).body).toMatchObject({
+        status: 'disabled',
+        disabledReason: 'requested',
+      });
+    });
+
+    test('an endpoint is disabled and enabled again, as often as asked', async () => {
+      const { id } = await create();
+      for (let i = 0; i < 2; i += 1) {
+        const disabled = await post(id, 'disable');
+        expect(disabled.status).toBe(200);
+        expect(disabled.body).toMatchObject({
+          status: 'disabled',
+          disabledReason: 'requested',
+          allowedActions: ['update', 'rotate_secret', 'enable', 'test'],
+          version: 2 * i + 2,
+        });
+        const enabled = await post(id, 'enable');
+        expect(enabled.status).toBe(200);
+        expect(enabled.body).toMatchObject({
+          status: 'enabled',
+          disabledReason: null,
+          allowedActions: ['update', 'rotate_secret', 'disable', 'test'],
+          version: 2 * i + 3,
+        });
+      }
+    });
+
+    test.each(actions)('%s again with its key is one change, answered byte for byte', async (action) => {
+      const receiver = await receiving();
+      const { id } = await create({ url: receiver.url });
+      if (action === 'enable') await post(id, 'disable');
+      const { version } = await shop.readHook(id);
+      const key = randomUUID();
+      const first = await post(id, action, bodyFor(action), key);
+      expect(first.status, first.text).toBe(200);
+      expectReplay(await post(id, action, bodyFor(action), key), first);
+      expect((await shop.readHook(id)).version).toBe(Number(version) + (action === 'test' ? 0 : 1));
+    });
+
+    test('a new secret is shown once, and its place in time is told without it', async () => {
+      const before = await create();
+      await post(before.id, 'disable');
+      const rotated = await post(before.id, 'rotate_secret');
+      expect(rotated.status).toBe(200);
+      const { secret, secretHint } = rotated.body as Hook;
+      expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+      expect(secret).not.toBe(before.secret);
+      const expiresAt = text(Date.parse((await shop.time.read()).now) + 86_400 * secondMs);
+      expect(rotated.body).toMatchObject({
+        previousSecretExpiresAt: expiresAt,
+        version: 3,
+        status: 'disabled',
+      });
+      const read = await shop.readHook(before.id);
+      expect(read).toMatchObject({ secretHint, previousSecretExpiresAt: expiresAt });
+      expect(read).not.toHaveProperty('secret');
+    });
+  });
+
+  describe('the secret is nowhere but in the answer that shows it:', () => {
+    test('neither in other answers, events and audit rows, nor in any column of the database', async () => {
+      const receiver = await receiving();
+      const own = secretOf(32);
+      const key = randomUUID();
+      const made = done(
+        await shop.client.post(webhooks, { url: receiver.url, secret: own }, { idempotencyKey: key }),
+      ) as Hook;
+      const rotated = await shop.act(made.id, 'rotate_secret');
+      const watcher = await receiving();
+      const second = await shop.hook(watcher);
+      await shop.tell();
+      await shop.act(made.id, 'disable');
+      await shop.sent();
+      await shop.act(made.id, 'test');
+      await shop.act(made.id, 'enable');
+      expect(typesOf(watcher).toSorted()).toEqual(['customer.created', 'webhook.disabled']);
+      const shown = [
+        ...(await Promise.all(
+          [webhooks, `${webhooks}/${made.id}`, events, 'developer_api_webhook_deliveries'].map((path) =>
+            shop.client.get(path, path.includes('/') ? '' : 'limit=100'),
+          ),
+        )),
+        ...(await Promise.all(
+          (
+            await shop.deliveries()
+          ).map(({ id }) => shop.client.get(`developer_api_webhook_deliveries/${id}`)),
+        )),
+      ].map((answer) => JSON.stringify(done(answer)));
+      const sent = [...receiver.received, ...watcher.received].map((one) => JSON.stringify(one));
+      for (const secret of [own, rotated.secret, second.secret]) {
+        const bare = secret.slice('whsec_'.length);
+        for (const words of [...shown, ...sent]) expect(words).not.toContain(bare);
+        expect(await rowsHolding(server, shop.orgId, bare)).toEqual([]);
+      }
+      // What would be found, if it were there: the search itself is tried on what everybody may see.
+      expect(await rowsHolding(server, shop.orgId, receiver.url)).toContain('webhooks');
+    });
+
+    test('the columns that keep it are sealed, and those of the answer too', async () => {
+      const key = randomUUID();
+      const made = done(await shop.client.post(webhooks, full, { idempotencyKey: key })) as Hook;
+      const [row] = await rowsOf<{ secrets: string; body: string }>(
+        server,
+        `select w.secrets::text as secrets, i.body from webhooks w join idempotency i on i.org_id = w.org_id and i.key = $3
+          where w.org_id = $1 and w.id = $2`,
+        [shop.orgId, made.id, key],
+      );
+      expect(row?.secrets).toMatch(/"sealed": ?"sealed\.v1\./);
+      expect(row?.body).toMatch(/^sealed\.v1\.[\w-]+$/);
+    });
+
+    test('the history tells every change of an endpoint, and of its making no event goes out', async () => {
+      const watcher = await receiving();
+      await shop.hook(watcher);
+      const { id } = await create();
+      for (const action of ['update', 'rotate_secret', 'disable', 'enable'])
+        expect((await post(id, action, bodyFor(action))).status).toBe(200);
+      const rows = await rowsOf<{ action: string; version: number }>(
+        server,
+        'select action, version from state_history where org_id = $1 and resource_id = $2 order by version',
+        [shop.orgId, id],
+      );
+      expect(rows).toEqual(
+        ['create', 'update', 'rotate_secret', 'disable', 'enable'].map((action, i) => ({
+          action,
+          version: i + 1,
+        })),
+      );
+      await shop.sent();
+      expect(typesOf(watcher)).toEqual(['webhook.disabled']);
+    });
+  });
+
+  describe('filters', () => {
+    /** What happens in each of these tests: two kinds of records, one of them in two steps. */
+    async function live(): Promise<void> {
+      const { id } = done(await shop.client.post(customers, { name: 'Ada' }));
+      await shop.life.paid(['authorize', 'capture']);
+      done(await shop.client.post(`${customers}/${id}/update`, { name: 'Ada King' }));
+      await shop.sent();
+    }
+    const all = [
+      'customer.created',
+      'payment.created',
+      'payment.authorized',
+      'payment.captured',
+      'customer.updated',
+    ];
+
+    test.each<[filter: readonly string[], got: readonly string[]]>([
+      [['*'], all],
+      [['payment.*'], all.filter((type) => type.startsWith('payment.'))],
+      [['customer.*'], all.filter((type) => type.startsWith('customer.'))],
+      [['payment.captured'], ['payment.captured']],
+      [
+        ['payment.captured', 'customer.updated'],
+        ['payment.captured', 'customer.updated'],
+      ],
+      [['*', 'payment.captured', 'payment.*'], all],
+      [['transfer.*', 'payment.failed'], []],
+    ])('%s: exactly the events that are wanted, each once', async (eventTypes, got) => {
+      const [receiver, beside] = [await receiving(), await receiving()];
+      await shop.hook(receiver, { eventTypes });
+      await shop.hook(beside);
+      await live();
+      expect(typesOf(receiver).toSorted()).toEqual(got.toSorted());
+      expect(typesOf(beside).toSorted()).toEqual(all.toSorted());
+      const ids = payloadsOf(beside).map(({ id }) => id);
+      expect(new Set(ids).size).toBe(all.length);
+      for (const { id } of payloadsOf(receiver)) expect(ids).toContain(id);
+    });
+
+    test('events go to the application whose key made the record, and to no other of the organization', async () => {
+      const sister = await shop.addKey({ application: 'second' });
+      const [own, hers, foreign] = [await receiving(), await receiving(), await receiving()];
+      await shop.hook(own);
+      done(await sister.client.post(webhooks, { url: hers.url }));
+      done(await other.client.post(webhooks, { url: foreign.url }));
+      const { id } = await shop.life.create();
+      const hersToo = done(await sister.client.post(customers, { name: 'Ada' }));
+      // Moved by the sister, and still a record of the application that made it.
+      done(await sister.client.post(`developer_api_payments/${id}/advance`, { action: 'authorize' }));
+      await hers.waitFor(1);
+      await shop.sent();
+      expect(typesOf(own).toSorted()).toEqual(['payment.authorized', 'payment.created']);
+      expect(payloadsOf(hers).map(({ data }) => data.id)).toEqual([hersToo.id]);
+      expect(foreign.received).toEqual([]);
+    });
+
+    test('an endpoint gets what happens after it was made, and by its filter as it is then', async () => {
+      await shop.tell('customer.created');
+      const receiver = await receiving();
+      const { id } = await shop.hook(receiver, { eventTypes: ['payment.created'] });
+      await shop.tell('customer.updated');
+      await shop.act(id, 'update', { eventTypes: ['customer.archived'] });
+      await shop.tell('customer.archived');
+      await shop.tell('payment.created');
+      await shop.sent();
+      expect(typesOf(receiver)).toEqual(['customer.archived']);
+    });
+
+    test('a changed URL counts from the next attempt on', async () => {
+      const [before, after] = [
+        await receiving((_r, response) => response.writeHead(500).end()),
+        await receiving(),
+      ];
+      const { id } = await shop.hook(before, { retryProfile: 'fast' });
+      await shop.tell();
+      await shop.sent();
+      await shop.act(id, 'update', { url: after.url });
+      await shop.time.advance({ seconds: 60 });
+      expect([before.received.length, after.received.length]).toEqual([1, 1]);
+      expect(after.received[0]?.body).toBe(before.received[0]?.body);
+    });
+  });
+
+  describe('rotation', () => {
+    test('both secrets sign during the overlap, by the clock, and the new one alone after it', async () => {
+      const receiver = await receiving();
+      const { id, secret: old } = await shop.hook(receiver);
+      const { secret: fresh } = await shop.act(id, 'rotate_secret', { overlapSeconds: 3_600 });
+      const next = async () => {
+        await shop.tell();
+        await shop.sent();
+        const received = receiver.received.at(-1);
+        if (!received) throw new Error('nothing was received');
+        return received;
+      };
+      expectSigned(await next(), [fresh, old], [secretOf(32)]);
+      await shop.time.advance({ seconds: 3_599 });
+      expectSigned(await next(), [fresh, old], []);
+      await shop.time.advance({ seconds: 1 });
+      expectSigned(await next(), [fresh], [old]);
+      expect(receiver.received).toHaveLength(3);
+    });
+
+    test('an overlap of nothing ends the old secret at once', async () => {
+      const receiver = await receiving();
+      const { id, secret: old } = await shop.hook(receiver);
+      const rotated = await shop.act(id, 'rotate_secret', { overlapSeconds: 0 });
+      expect(rotated.previousSecretExpiresAt).toBeNull();
+      await shop.tell();
+      const [received] = await receiver.waitFor(1);
+      if (received) expectSigned(received, [rotated.secret], [old]);
+    });
+
+    test('rotated twice, the last two sign; and a secret of its own is taken', async () => {
+      const receiver = await receiving();
+      const { id, secret: first } = await shop.hook(receiver);
+      const { secret: second } = await shop.act(id, 'rotate_secret');
+      const own = secretOf(40);
+      expect((await shop.act(id, 'rotate_secret', { secret: own })).secret).toBe(own);
+      await shop.tell();
+      const [received] = await receiver.waitFor(1);
+      if (received) expectSigned(received, [own, second], [first]);
+    });
+
+    test('a retry is signed by the secrets of its own time', async () => {
+      const receiver = await receiving((_received, response, count) =>
+        response.writeHead(count === 1 ? 500 : 204).end(),
+      );
+      const { id, secret: old } = await shop.hook(receiver, { retryProfile: 'fast' });
+      await shop.tell();
+      await shop.sent();
+      const { secret: fresh } = await shop.act(id, 'rotate_secret', { overlapSeconds: 0 });
+      await shop.time.advance({ seconds: 60 });
+      const [first, second] = receiver.received;
+      if (!first || !second) throw new Error('two attempts were to be made');
+      expectSigned(first, [old], [fresh]);
+      expectSigned(second, [fresh], [old]);
+    });
+  });
+
+  describe('400', () => {
+    const shared: readonly [what: string, change: Record<string, unknown>, param: string][] = [
+      ['an empty URL', { url: '' }, '/url'],
+      ['a URL that is a number', { url: 5 }, '/url'],
+      ['a URL of null', { url: null }, '/url'],
+      ['a URL of 2001 characters', { url: `https://a.test/${'x'.repeat(1_986)}` }, '/url'],
+      ['a description of 501 characters', { description: 'd'.repeat(501) }, '/description'],
+      ['an empty description', { description: '' }, '/description'],
+      ['no event types', { eventTypes: [] }, '/eventTypes'],
+      ['event types that are no list', { eventTypes: '*' }, '/eventTypes'],
+      ['an unknown event type', { eventTypes: ['payment.exploded'] }, '/eventTypes/0'],
+      ['an unknown kind', { eventTypes: ['*', 'invoice.*'] }, '/eventTypes/1'],
+      ['a wildcard of two steps', { eventTypes: ['payment.captured.*'] }, '/eventTypes/0'],
+      ['an event that is told to nobody', { eventTypes: ['webhook.created'] }, '/eventTypes/0'],
+      ['the same event type twice', { eventTypes: ['*', '*'] }, '/eventTypes'],
+      ['an unknown retry profile', { retryProfile: 'slow' }, '/retryProfile'],
+      ['a concurrency of none', { maxConcurrency: 0 }, '/maxConcurrency'],
+      ['a concurrency of 65', { maxConcurrency: 65 }, '/maxConcurrency'],
+      ['half a request at once', { maxConcurrency: 1.5 }, '/maxConcurrency'],
+      ['an unknown field', { events: ['*'] }, '/events'],
+      ['the status', { status: 'disabled' }, '/status'],
+    ];
+
+    test.each(shared)('create refuses %s, and param points at it', async (_what, change, param) => {
+      expectRefused(await shop.client.post(webhooks, { ...full, ...change }), 'invalid_request', param);
+    });
+
+    test.each(shared)('update refuses %s, and param points at it', async (_what, change, param) => {
+      expectRefused(await post(unknownWebhook, 'update', change), 'invalid_request', param);
+    });
+
+    const secrets: readonly [what: string, secret: unknown][] = [
+      ['of 23 bytes', secretOf(23)],
+      ['of 65 bytes', secretOf(65)],
+      ['without its prefix', secretOf(32).slice(6)],
+      ['with another prefix', secretOf(32).replace('whsec_', 'whpk_')],
+      ['without its padding', secretOf(32).replace(/=$/, '')],
+      ['in base64url', `whsec_${'-_'.repeat(16)}`],
+      ['with a line break behind it', `${secretOf(32)}\n`],
+      ['that is empty', ''],
+      ['that is null', null],
+    ];
+
+    test.each(secrets)('create and rotate refuse a secret %s', async (_what, secret) => {
+      expectRefused(await shop.client.post(webhooks, { url, secret }), 'invalid_request', '/secret');
+      expectRefused(await post(unknownWebhook, 'rotate_secret', { secret }), 'invalid_request', '/secret');
+    });
+
+    test('an update needs a field, and cannot set the secret', async () => {
+      const { id } = await create();
+      expect((await post(id, 'update')).code).toBe('invalid_request');
+      expect((await post(id, 'update', {})).code).toBe('invalid_request');
+      expectRefused(await post(id, 'update', { secret: secretOf(32) }), 'invalid_request', '/secret');
+      expect((await shop.readHook(id)).version).toBe(1);
+    });
+
+    test.each([-1, limits.webhookOverlapSecondsMax + 1, 0.5, '60', null])(
+      'an overlap of %j seconds is refused',
+      async (overlapSeconds) => {
+        const answer = await post(unknownWebhook, 'rotate_secret', { overlapSeconds });
+        expectRefused(answer, 'invalid_request', '/overlapSeconds');
+      },
+    );
+
+    test('what takes no body refuses one', async () => {
+      for (const action of ['disable', 'enable'])
+        expectRefused(await post(unknownWebhook, action, { reason: 'x' }), 'invalid_request', '/reason');
+    });
+
+    test('a key is needed to write, and the list takes only its own parameters', async () => {
+      const bare = await shop.client.post(webhooks, full, { idempotencyKey: null });
+      expect(bare.code).toBe('idempotency_key_missing');
+      expectRefused(await shop.client.get(webhooks, 'status=gone'), 'invalid_request', 'status');
+      expectRefused(await shop.client.get(webhooks, `url=${url}`), 'invalid_request', 'url');
+      expectRefused(await shop.client.get(webhooks, 'cursor=x'), 'invalid_cursor', 'cursor');
+    });
+  });
+
+  describe('401 and 403', () => {
+    test('nobody is let in without a key', async () => {
+      const nameless = new ApiClient(server.app, null);
+      expect((await nameless.get(webhooks)).code).toBe('api_key_missing');
+      expect((await nameless.post(webhooks, full)).code).toBe('api_key_missing');
+    });
+
+    test('reading needs webhooks:read, and every change webhooks:write', async () => {
+      const { id } = await create();
+      const reader = await shop.addKey({ scopes: ['webhooks:read', 'payments:write'] });
+      const writer = await shop.addKey({ scopes: ['webhooks:write', 'payments:read'] });
+      for (const path of [webhooks, `${webhooks}/${id}`]) {
+        expect((await reader.client.get(path)).status).toBe(200);
+        const refused = await writer.client.get(path);
+        expect(refused.code).toBe('scope_missing');
+        expect(refused.body.error.details).toEqual({ scope: 'webhooks:read' });
+      }
+      expect((await reader.client.post(webhooks, full)).code).toBe('scope_missing');
+      for (const action of actions) {
+        const refused = await reader.client.post(`${webhooks}/${id}/${action}`, bodyFor(action));
+        expect(refused.code).toBe('scope_missing');
+        expect(refused.body.error.details).toEqual({ scope: 'webhooks:write' });
+      }
+      expect((await writer.client.post(`${webhooks}/${id}/disable`)).status).toBe(200);
+    });
+  });
+
+  describe('404', () => {
+    test.each(actions)(
+      '%s: an endpoint of another organization is not there, nor is an unknown one',
+      async (action) => {
+        const receiver = await receiving();
+        const { id } = await shop.hook(receiver);
+        if (action === 'enable') await shop.act(id, 'disable');
+        const before = await shop.readHook(id);
+        const foreign = await other.client.post(`${webhooks}/${id}/${action}`, bodyFor(action));
+        expect(foreign.code).toBe('resource_not_found');
+        for (const unknown of [unknownWebhook, 'nonsense', 'cus_01m7epxwjmf7za77rhky2f93cc'])
+          expect((await post(unknown, action, bodyFor(action))).code).toBe('resource_not_found');
+        const { requestId: _before, ...was } = before;
+        const { requestId: _after, ...is } = await shop.readHook(id);
+        expect(is).toEqual(was);
+        expect(receiver.received).toEqual([]);
+      },
+    );
+
+    test('nor can it be read', async () => {
+      const { id } = await create();
+      for (const [client, asked] of [
+        [other.client, id],
+        [shop.client, unknownWebhook],
+        [shop.client, 'x'],
+      ] as const)
+        expect((await client.get(`${webhooks}/${asked}`)).code).toBe('resource_not_found');
+    });
+
+    test('existence comes before meaning', async () => {
+      expect((await post(unknownWebhook, 'update', { url: 'ftp://example.test' })).code).toBe(
+        'resource_not_found',
+      );
+    });
+  });
+
+  describe('409', () => {
+    test.each([
+      ['enable', 'enabled', ['update', 'rotate_secret', 'disable', 'test']],
+      ['disable', 'disabled', ['update', 'rotate_secret', 'enable', 'test']],
+    ])('%s of what is %s is refused and says what is possible', async (action, status, possible) => {
+      const { id } = await create();
+      if (status === 'disabled') await post(id, 'disable');
+      const key = randomUUID();
+      const refused = await post(id, action, undefined, key);
+      expect(refused.code).toBe('invalid_state_transition');
+      expect(refused.body.error).toMatchObject({ details: { status }, allowedActions: possible });
+      expectReplay(await post(id, action, undefined, key), refused);
+    });
+
+    test('of twenty that disable at once, one does', async () => {
+      const { id } = await create();
+      const answers = await Promise.all(Array.from({ length: 20 }, () => post(id, 'disable')));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      expect(answers.filter(({ code }) => code === 'invalid_state_transition')).toHaveLength(19);
+    });
+  });
+
+  describe('422', () => {
+    const unsendable: readonly [what: string, url: string][] = [
+      ['that is none', 'hooks'],
+      ['without a host', 'https://'],
+      ['of another scheme', 'ftp://example.test/'],
+      ['of a file', 'file:///etc/passwd'],
+      ['of a script', 'javascript:alert(1)'],
+      ['with a name and a password', 'https://me:secret@example.test/'],
+      ['with a name', 'https://me@example.test/'],
+    ];
+
+    test.each(unsendable)('a URL %s is not allowed, and nothing changes', async (_what, wrong) => {
+      expectRefused(await shop.client.post(webhooks, { url: wrong }), 'webhook_url_not_allowed', '/url');
+      expect((await shop.client.get(webhooks)).body.data).toEqual([]);
+      const { id } = await create();
+      expectRefused(await post(id, 'update', { url: wrong }), 'webhook_url_not_allowed', '/url');
+      expect(await shop.readHook(id)).toMatchObject({ url, version: 1 });
+    });
+
+    test.each([
+      'http://127.0.0.1:4000/',
+      'http://2130706433/',
+      'http://0x7f.1/',
+      'http://10.0.0.8/hook',
+      'http://192.168.1.1/hook',
+      'http://169.254.169.254/latest/meta-data',
+      'http://[::1]/',
+      'http://[::ffff:127.0.0.1]/',
+      'http://localhost/',
+    ])('%s is not allowed where only public addresses are', async (inside) => {
+      const guard = new AddressGuard({ allowsPrivate: false });
+      const client = shop.clientOn(openApp({ ...server, guard }));
+      const refused = await client.post(webhooks, { url: inside });
+      expectRefused(refused, 'webhook_url_not_allowed', '/url');
+      expect(refused.body.error.message).toContain('not a public address');
+      const { id } = done(await client.post(webhooks, { url: 'https://93.184.215.14/' }));
+      expectRefused(
+        await client.post(`${webhooks}/${id}/update`, { url: inside }),
+        'webhook_url_not_allowed',
+        '/url',
+      );
+    });
+
+    test('an application has at most a hundred, and another one has its own hundred', async () => {
+      const made = await Promise.all(
+        Array.from({ length: limits.webhooksPerApplicationMax }, () => shop.client.post(webhooks, full)),
+      );
+      expect(made.map(({ status }) => status)).toEqual(made.map(() => 201));
+      const idempotencyKey = randomUUID();
+      const refused = await shop.client.post(webhooks, full, { idempotencyKey });
+      expect(refused.code).toBe('webhook_limit_reached');
+      expectReplay(await shop.client.post(webhooks, full, { idempotencyKey }), refused);
+      const sister = await shop.addKey({ application: 'second' });
+      expect((await sister.client.post(webhooks, full)).status).toBe(201);
+    });
+
+    test('the limit holds also for those that are made at once', async () => {
+      const asked = limits.webhooksPerApplicationMax + 10;
+      const answers = await Promise.all(
+        Array.from({ length: asked }, () => shop.client.post(webhooks, full)),
+      );
+      expect(answers.filter(({ status }) => status === 201)).toHaveLength(limits.webhooksPerApplicationMax);
+      expect(answers.filter(({ code }) => code === 'webhook_limit_reached')).toHaveLength(10);
+    });
+
+    test('an endpoint that is named and is not there is told as such', async () => {
+      const { id } = await shop.tell();
+      const foreign = done(await other.client.post(webhooks, full));
+      for (const webhookId of [unknownWebhook, 'nonsense', foreign.id])
+        expectRefused(
+          await shop.client.post(`${events}/${id}/replay`, { webhookId }),
+          'webhook_not_found',
+          '/webhookId',
+        );
+    });
+
+    test('a key that was used for something else is told as such', async () => {
+      const idempotencyKey = randomUUID();
+      done(await shop.client.post(webhooks, full, { idempotencyKey }));
+      const reused = await shop.client.post(webhooks, { url }, { idempotencyKey });
+      expect(reused.code).toBe('idempotency_key_reused');
+    });
+  });
+});
+
+test('this file provokes the codes that it is said to provoke', () => {
+  expect([...seenCodes].sort()).toEqual(provokedBy.webhooks);
+});
