@@ -127,14 +127,17 @@ function updateText<Row>(table: Table<Row>, arrays: readonly string[]): string {
 
 /**
  * Deliveries of new events. Endpoints are looked up here and not in memory, because one that another node made a moment ago
- * wants the event as well. The id follows from the event and the endpoint, so that the pair cannot be made twice.
+ * wants the event as well; once for each application, so that a batch of one that has none pays a single look. The id follows
+ * from the event and the endpoint, so that the pair cannot be made twice.
  */
 function matchText<Row>(table: Table<Row>, arrays: readonly string[]): string {
   const columns = table.columns.map(({ column }) => column);
+  const events = `unnest(${arrays.join(', ')}) as e(${columns.join(', ')})`;
   return (
     `insert into ${deliveriesTable.name} (org_id, id, app_id, webhook_id, event_id, event_type, trigger, status, due_at, ` +
     `created_at, updated_at) select e.org_id, 'dlv_' || substr(e.id, 5, 20) || right(w.id, 6), e.app_id, w.id, e.id, e.type, ` +
-    `'event', 'pending', 'epoch', e.created_at, e.created_at from unnest(${arrays.join(', ')}) as e(${columns.join(', ')}) ` +
-    `cross join lateral (select w.id from webhooks w where w.org_id = e.org_id and w.app_id = e.app_id and ${wantsEvent} offset 0) w`
+    `'event', 'pending', 'epoch', e.created_at, e.created_at from (select distinct e.org_id, e.app_id from ${events}) a ` +
+    `cross join lateral (select w.* from webhooks w where w.org_id = a.org_id and w.app_id = a.app_id offset 0) w ` +
+    `cross join lateral (select e.* from ${events} where e.org_id = w.org_id and e.app_id = w.app_id and ${wantsEvent} offset 0) e`
   );
 }

@@ -5,7 +5,7 @@ import { limits } from '../kernel/limits.ts';
 import type { Instant } from '../kernel/table.ts';
 import { attemptDelivery } from './attempt.ts';
 import { giveUpHopeless } from './give-up.ts';
-import { Lane } from './lane.ts';
+import { Lane, restMs } from './lane.ts';
 import type { Sender } from './sender.ts';
 
 export interface DelivererSettings {
@@ -138,6 +138,8 @@ export class Deliverer {
       for (const { key, lane, room } of asked) {
         const own = claims.filter((claim) => keyOf(claim) === key);
         lane.add(own, room);
+        // A clock that is on its way waits for all of them.
+        if (lane.isAiling && own.some(({ advanceRequestId }) => advanceRequestId === null)) this.#rest(lane);
         this.#send(key, lane);
       }
     } catch (error) {
@@ -151,6 +153,15 @@ export class Deliverer {
     this.#schedule();
   }
 
+  #rest(lane: Lane): void {
+    if (lane.isResting) return;
+    lane.isResting = true;
+    setTimeout(() => {
+      lane.isResting = false;
+      this.wake(lane.endpoint);
+    }, restMs).unref();
+  }
+
   /** Begins as many as the endpoint takes at once. */
   #send(key: string, lane: Lane): void {
     const { wallClock } = this.#settings;
@@ -161,15 +172,15 @@ export class Deliverer {
       if (!claim) break;
       if ((this.#leases.get(claim) ?? 0) - wallClock() < sendableMs) {
         // It has become slow since this was claimed. What waits is given back as if it had not been.
-        lane.ended(claim, limits.webhookTimeoutMs);
+        lane.ended(claim, limits.webhookTimeoutMs, false);
         this.#giveBack([claim, ...lane.clear()], lane.endpoint);
         break;
       }
       const startedAt = performance.now();
       this.#count(lane, 1);
-      void this.deliver(claim, () => {
+      void this.deliver(claim, (isDelivered) => {
         this.#count(lane, -1);
-        lane.ended(claim, performance.now() - startedAt);
+        lane.ended(claim, performance.now() - startedAt, isDelivered);
         this.#starved.add(key);
         this.#feed();
       });
@@ -204,7 +215,10 @@ export class Deliverer {
   }
 
   /** Sends what this process has claimed; resolves when what came of it is marked. */
-  async deliver(claim: ClaimedDelivery, onAnswered: () => void = () => undefined): Promise<void> {
+  async deliver(
+    claim: ClaimedDelivery,
+    onAnswered: (isDelivered: boolean) => void = () => undefined,
+  ): Promise<void> {
     const attempt = await attemptDelivery(claim, this.#settings).catch((error: unknown) => {
       // A fault of ours. Its lease ends by itself, and it is tried again.
       this.#settings.onError(error, `${claim.id} was not sent`);
@@ -215,7 +229,7 @@ export class Deliverer {
       if (!attempt) return resolve();
       this.#done.push({ claim, attempt, resolve });
     });
-    onAnswered();
+    onAnswered(attempt?.error === null);
     void this.#mark();
     await marked;
   }

@@ -27,7 +27,7 @@ describe('a lane', () => {
     fill(8);
     const first = begin(lane);
     expect(first).toHaveLength(3);
-    lane.ended(first[1] as ClaimedDelivery, 1);
+    lane.ended(first[1] as ClaimedDelivery, 1, true);
     const [next, ...others] = begin(lane);
     expect(others).toEqual([]);
     expect(Number(next?.id.slice(4))).toBe(Number(first[2]?.id.slice(4)) + 1);
@@ -38,13 +38,13 @@ describe('a lane', () => {
     const { lane, fill } = opened(10);
     expect(lane.room).toBe(10);
     fill(10);
-    for (const claim of begin(lane)) lane.ended(claim, 100);
+    for (const claim of begin(lane)) lane.ended(claim, 100, true);
     expect(lane.room).toBe(100);
     fill(60);
     expect(lane.room).toBe(0);
-    for (const claim of begin(lane)) lane.ended(claim, 1);
+    for (const claim of begin(lane)) lane.ended(claim, 1, true);
     expect(lane.room).toBeGreaterThan(0);
-    for (let round = 0; round < 20; round += 1) for (const claim of begin(lane)) lane.ended(claim, 1);
+    for (let round = 0; round < 20; round += 1) for (const claim of begin(lane)) lane.ended(claim, 1, true);
     expect(lane.room).toBe(256);
   });
 
@@ -53,12 +53,34 @@ describe('a lane', () => {
     fill(20);
     expect(begin(lane)).toHaveLength(20);
     fill(20);
-    for (const claim of [...lane.sending]) lane.ended(claim, 10_000);
+    for (const claim of [...lane.sending]) lane.ended(claim, 10_000, true);
     expect(begin(lane)).toHaveLength(4);
     lane.clear();
     expect(lane.room).toBe(0);
-    for (const claim of [...lane.sending]) lane.ended(claim, 10_000);
+    for (const claim of [...lane.sending]) lane.ended(claim, 10_000, true);
     expect(lane.room).toBe(4);
+  });
+
+  it('gives an endpoint that only fails few at once and claims little for it, until it succeeds', () => {
+    const { lane, fill } = opened(10);
+    fill(10);
+    for (const claim of begin(lane)) lane.ended(claim, 5, false);
+    expect(lane.isAiling).toBe(true);
+    expect(lane.room).toBe(32);
+    fill(10);
+    const few = begin(lane);
+    expect(few).toHaveLength(4);
+    lane.ended(few[0] as ClaimedDelivery, 5, true);
+    expect(lane.isAiling).toBe(false);
+    expect(begin(lane)).toHaveLength(6);
+  });
+
+  it('claims nothing while it rests, and is not forgotten', () => {
+    const { lane } = opened();
+    lane.isResting = true;
+    expect([lane.room, lane.isIdle]).toEqual([0, false]);
+    lane.isResting = false;
+    expect([lane.room, lane.isIdle]).toEqual([10, true]);
   });
 
   it('knows when there may be more: a claim that was full, or somebody said so', () => {
@@ -77,7 +99,7 @@ describe('a lane', () => {
     lane.isAsked = false;
     fill(1);
     expect(lane.isIdle).toBe(false);
-    for (const claim of begin(lane)) lane.ended(claim, 1);
+    for (const claim of begin(lane)) lane.ended(claim, 1, true);
     expect(lane.isIdle).toBe(true);
     lane.mayHaveMore = true;
     expect(lane.isIdle).toBe(false);
