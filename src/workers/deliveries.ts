@@ -42,6 +42,7 @@ export function createDeliveries(settings: DeliveriesSettings): Deliveries {
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
+  let replaying: Promise<void> | undefined;
   let listener: { close(): Promise<void> } | undefined;
 
   function know({ orgId, appId, id }: Pick<WebhookRow, 'orgId' | 'appId' | 'id'>): void {
@@ -74,7 +75,13 @@ export function createDeliveries(settings: DeliveriesSettings): Deliveries {
     const { due, next } = await queue.findDue(wallClock(), after);
     for (const { orgId, webhookId } of due) deliverer.wake({ orgId, webhookId });
     after = next;
-    await replayer.goOn();
+    // A large replay takes its time, and retries do not wait for it.
+    replaying ??= replayer
+      .goOn()
+      .catch((error: unknown) => onError(error, 'a replay was not carried on'))
+      .finally(() => {
+        replaying = undefined;
+      });
   }
 
   function soon(ms: number): void {
@@ -114,6 +121,7 @@ export function createDeliveries(settings: DeliveriesSettings): Deliveries {
       clearTimeout(timer);
       await listener?.close();
       await running;
+      await replaying;
     },
   };
 }

@@ -1,11 +1,9 @@
 import type { ClaimedDelivery, MarkedAttempt } from '../engine/delivery-queue.ts';
 import type { Engine } from '../engine/engine.ts';
-import { newSuffix } from '../engine/ids.ts';
-import { formatId } from '../kernel/ids.ts';
 import { failingMsMax } from '../kernel/retry.ts';
 import type { Instant } from '../kernel/table.ts';
-import { defaultTerms } from '../kernel/terms.ts';
 import { type GiveUpWebhook, giveUpWebhook } from '../resources/webhooks/machine.ts';
+import { systemCommand } from './system-command.ts';
 
 export interface GiveUpSettings {
   readonly engine: Engine;
@@ -39,21 +37,8 @@ async function giveUp(
   { orgId, appId, ...input }: GiveUpWebhook & Pick<ClaimedDelivery, 'orgId' | 'appId'>,
   { engine, wallClock, onError }: GiveUpSettings,
 ): Promise<void> {
-  const suffix = newSuffix();
-  const answer = await engine.submit({
-    kind: giveUpWebhook,
-    input,
-    idempotency: null,
-    wallNow: wallClock(),
-    context: {
-      orgId,
-      appId,
-      terms: defaultTerms,
-      actor: { kind: 'system', id: 'deliveries' },
-      requestId: formatId('request', suffix),
-      ip: null,
-      suffix,
-    },
-  });
+  const answer = await engine.submit(
+    systemCommand(giveUpWebhook, input, { orgId, appId }, 'deliveries', wallClock()),
+  );
   if (answer.code !== null) onError(new Error(answer.body), `${input.id} was not disabled (${input.reason})`);
 }

@@ -1,12 +1,11 @@
 import type { Engine } from '../engine/engine.ts';
 import { newSuffix } from '../engine/ids.ts';
-import { formatId } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
-import { defaultTerms } from '../kernel/terms.ts';
 import { continueReplay, type ReplayRow } from '../resources/replays/machine.ts';
 import { findPairs, findRunning } from '../resources/replays/store.ts';
+import { systemCommand } from './system-command.ts';
 
 export interface ReplayerSettings {
   readonly engine: Engine;
@@ -40,22 +39,10 @@ export class Replayer {
       const at = { after: cursor, last: lastEventId, eventsMax: limits.replayStepMax };
       const look = await findPairs(reader, orgId, appId, replay, at);
       const pairs = look.pairs.map((pair) => ({ ...pair, suffix: newSuffix() }));
-      const suffix = newSuffix();
-      const answer = await engine.submit({
-        kind: continueReplay,
-        input: { id, from: cursor, step: { pairs, cursor: look.cursor, isLast: look.isLast } },
-        idempotency: null,
-        wallNow: wallClock(),
-        context: {
-          orgId,
-          appId,
-          terms: defaultTerms,
-          actor: { kind: 'system', id: 'replays' },
-          requestId: formatId('request', suffix),
-          ip: null,
-          suffix,
-        },
-      });
+      const input = { id, from: cursor, step: { pairs, cursor: look.cursor, isLast: look.isLast } };
+      const answer = await engine.submit(
+        systemCommand(continueReplay, input, { orgId, appId }, 'replays', wallClock()),
+      );
       if (answer.code !== null) throw new Error(answer.body);
       if (look.isLast) return;
       cursor = look.cursor;
