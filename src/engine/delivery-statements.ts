@@ -43,7 +43,7 @@ const clockOf = (app: string, wallNow: string) => `left join lateral (
 /**
  * Claims what is due for the endpoints given, as many of each as there is room for. An endpoint is sent to by one process at
  * a time, which can then keep to its limit of open requests and take many at once: ten in a claim, as many as the limit
- * leaves, made 500 deliveries a second, and hundreds in a claim several times that. The row of the endpoint is locked meanwhile;
+ * leaves, made 500 deliveries a second, and hundreds in a claim more than twice that. The row of the endpoint is locked meanwhile;
  * one that is locked, or another process sends to, is left to that one. Who sends is asked again when it is written: a statement
  * that began before the other one's commit has still seen nobody.
  *
