@@ -1,22 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { afterEach, describe, expect, inject, it, vi } from 'vitest';
-import { createDatabase } from '../support/postgres.ts';
-import type { ServerProcess } from '../support/processes.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Answer, call, createPayment, PAYMENTS, SPARE_KEY } from './client.ts';
 import { auditDeliveries } from './delivery-audit.ts';
-import {
-  allSent,
-  CLOCK,
-  done,
-  type Endpoint,
-  endpoint,
-  expireLeases,
-  type Home,
-  openHome,
-  post,
-} from './delivery-endpoints.ts';
-import { type Answering, atOnce, type Inbox, openInbox } from './delivery-inbox.ts';
+import { allSent, CLOCK, done, endpoint, expireLeases, openHome, post } from './delivery-endpoints.ts';
+import { type Answering, atOnce, openInbox } from './delivery-inbox.ts';
+import { type Nodes, openNodes } from './delivery-roles.ts';
 import { queryPostgres } from './records.ts';
 
 const POLL_MS_MAX = 5_000;
@@ -30,36 +19,16 @@ const MOVES_EACH = 3;
 /** A clock's lease of ten seconds, and the slow deliveries that are left. */
 const PATIENCE = { timeout: 60_000, interval: 100 };
 
-let inbox: Inbox | undefined;
-let home: Home | undefined;
+const ends: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
-  await home?.remove();
-  await inbox?.close();
+  for (const end of ends.splice(0)) await end();
 });
 
-interface Nodes {
-  readonly box: Inbox;
-  readonly api: ServerProcess;
-  readonly databaseUrl: string;
-  readonly endpoints: readonly Endpoint[];
-  readonly worker: ServerProcess;
-  startApi(): Promise<ServerProcess>;
-  startWorker(): Promise<ServerProcess>;
-}
-
-async function openNodes(answering: Answering): Promise<Nodes> {
-  const box = await openInbox({ hook: answering });
-  inbox = box;
-  const endpoints = [endpoint('hook')];
-  const nodes = openHome(box, endpoints);
-  home = nodes;
-  const databaseUrl = await createDatabase(inject('postgresUrl'));
-  const startApi = () => nodes.start({ databaseUrl }, '--role', 'api');
-  const api = await startApi();
-  const startWorker = () => nodes.start({ databaseUrl }, '--role', 'worker');
-  const worker = await startWorker();
-  return { box, api, worker, databaseUrl, endpoints, startApi, startWorker };
+async function opened(answering: Answering): Promise<Nodes> {
+  const nodes = await openNodes(answering);
+  ends.push(nodes.close);
+  return nodes;
 }
 
 interface Happening {
@@ -101,7 +70,7 @@ async function expectSound({ databaseUrl, endpoints, box }: Nodes): Promise<void
 
 describe('an advance of the clock on the API node', () => {
   it('waits for what the worker node sends, and lists it', { timeout: 60_000 }, async () => {
-    const nodes = await openNodes(() => ({ status: 204, afterMs: 300 }));
+    const nodes = await opened(() => ({ status: 204, afterMs: 300 }));
     const { box, api } = nodes;
     await makeWalkers(nodes);
     const before = box.arrivals.length;
@@ -116,7 +85,7 @@ describe('an advance of the clock on the API node', () => {
   it('arrives although its node is killed while deliveries are slow, and its key then has the answer', {
     timeout: 120_000,
   }, async () => {
-    const nodes = await openNodes(() => ({ status: 204, afterMs: 2_000 }));
+    const nodes = await opened(() => ({ status: 204, afterMs: 2_000 }));
     const { box, api, startApi } = nodes;
     const since = await makeWalkers(nodes);
     const before = box.arrivals.length;
@@ -142,7 +111,7 @@ describe('an advance of the clock on the API node', () => {
   });
 
   it('is complete although the worker that sends for it is killed', { timeout: 60_000 }, async () => {
-    const nodes = await openNodes(atOnce);
+    const nodes = await opened(atOnce);
     const { box, api, worker, databaseUrl, startWorker } = nodes;
     await makeWalkers(nodes);
     box.answer('hook', () => undefined);
@@ -164,9 +133,8 @@ describe('an advance that lost its process and whose deliveries hang', () => {
     timeout: 120_000,
   }, async () => {
     const box = await openInbox({ hook: () => undefined });
-    inbox = box;
     const nodes = openHome(box, [endpoint('hook')]);
-    home = nodes;
+    ends.push(nodes.remove, box.close);
     const options = { dataDir: path.join(nodes.path, 'data') };
     const first = await nodes.start(options);
     await createPayment(first.url, 'hangs', 'hangs');

@@ -1,47 +1,30 @@
-import { afterEach, describe, expect, inject, it, vi } from 'vitest';
-import { createDatabase } from '../support/postgres.ts';
-import type { ServerProcess } from '../support/processes.ts';
+import path from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createPayment } from './client.ts';
 import { auditDeliveries } from './delivery-audit.ts';
-import { allSent, type Endpoint, endpoint, expireLeases, type Home, openHome } from './delivery-endpoints.ts';
-import { type Answering, atOnce, type Inbox, openInbox } from './delivery-inbox.ts';
+import { allSent, endpoint, expireLeases, openHome } from './delivery-endpoints.ts';
+import { type Answering, atOnce, openInbox } from './delivery-inbox.ts';
+import { type Nodes, openNodes } from './delivery-roles.ts';
 import { queryPostgres } from './records.ts';
 
 const CREATES = 20;
 const WAKE_MS_MEDIAN_MAX = 300;
 const POLL_MS_MAX = 5_000;
 
-let inbox: Inbox | undefined;
-let home: Home | undefined;
+const ends: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
-  await home?.remove();
-  await inbox?.close();
+  for (const end of ends.splice(0)) await end();
 });
 
-interface Nodes {
-  readonly box: Inbox;
-  readonly api: ServerProcess;
-  readonly worker: ServerProcess;
-  readonly databaseUrl: string;
-  readonly endpoints: readonly Endpoint[];
-  startWorker(): Promise<ServerProcess>;
-}
-
-async function openNodes(answering: Answering): Promise<Nodes> {
-  const box = await openInbox({ hook: answering });
-  inbox = box;
-  const endpoints = [endpoint('hook')];
-  const nodes = openHome(box, endpoints);
-  home = nodes;
-  const databaseUrl = await createDatabase(inject('postgresUrl'));
-  const api = await nodes.start({ databaseUrl }, '--role', 'api');
-  const startWorker = () => nodes.start({ databaseUrl }, '--role', 'worker');
-  return { box, api, databaseUrl, endpoints, startWorker, worker: await startWorker() };
+async function opened(answering: Answering): Promise<Nodes> {
+  const nodes = await openNodes(answering);
+  ends.push(nodes.close);
+  return nodes;
 }
 
 /** How long it took from the request to the arrival of its event. */
-async function wake({ box, api }: Nodes, key: string): Promise<number> {
+async function wake({ box, api }: Pick<Nodes, 'box' | 'api'>, key: string): Promise<number> {
   const since = performance.now();
   const { status, body } = await createPayment(api.url, key, key);
   expect(status, JSON.stringify(body)).toBe(201);
@@ -53,6 +36,12 @@ async function wake({ box, api }: Nodes, key: string): Promise<number> {
   return arrival.at - since;
 }
 
+async function wakeMany(nodes: Pick<Nodes, 'box' | 'api'>, name: string): Promise<number> {
+  const took: number[] = [];
+  for (let i = 0; i < CREATES; i += 1) took.push(await wake(nodes, `${name}-${i}`));
+  return median(took);
+}
+
 function median(numbers: readonly number[]): number {
   return Math.round(numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN);
 }
@@ -61,13 +50,8 @@ describe('an event of the API node', () => {
   it('wakes the worker node at once, and arrives by its poll when the listener was cut off', {
     timeout: 60_000,
   }, async () => {
-    const nodes = await openNodes(atOnce);
-    const wakeMany = async (name: string) => {
-      const took: number[] = [];
-      for (let i = 0; i < CREATES; i += 1) took.push(await wake(nodes, `${name}-${i}`));
-      return median(took);
-    };
-    const before = await wakeMany('before');
+    const nodes = await opened(atOnce);
+    const before = await wakeMany(nodes, 'before');
     const listener = `pid from pg_stat_activity where application_name = 'sandbank listener' and datname = current_database()`;
     const after = await queryPostgres(nodes.databaseUrl, async (query) => {
       const [old, ...others] = await query(`select ${listener}`);
@@ -79,7 +63,7 @@ describe('an event of the API node', () => {
         { timeout: POLL_MS_MAX, interval: 20 },
       );
       expect(fresh.pid).not.toBe(old?.pid);
-      return { cutOff: Math.round(cutOff), again: await wakeMany('after') };
+      return { cutOff: Math.round(cutOff), again: await wakeMany(nodes, 'after') };
     });
     console.log(
       `median ${before} ms; without listener ${after.cutOff} ms; median afterwards ${after.again} ms`,
@@ -89,9 +73,19 @@ describe('an event of the API node', () => {
   });
 });
 
+describe('an event of an embedded server', () => {
+  it('is sent when it is committed, and not when the next round comes', { timeout: 60_000 }, async () => {
+    const box = await openInbox({ hook: atOnce });
+    const home = openHome(box, [endpoint('hook')]);
+    ends.push(home.remove, box.close);
+    const api = await home.start({ dataDir: path.join(home.path, 'data') });
+    expect(await wakeMany({ box, api }, 'alone')).toBeLessThan(WAKE_MS_MEDIAN_MAX);
+  });
+});
+
 describe('a worker that was taken for dead', () => {
   it('writes nothing about a delivery that another one has made since', { timeout: 60_000 }, async () => {
-    const { box, api, worker, databaseUrl, endpoints, startWorker } = await openNodes(() => undefined);
+    const { box, api, worker, databaseUrl, endpoints, startWorker } = await opened(() => undefined);
     const made = [await createPayment(api.url, 'first', 'first')];
     await vi.waitUntil(() => box.open().length === 1, { interval: 10 });
     worker.child.kill('SIGSTOP');
