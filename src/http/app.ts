@@ -23,6 +23,7 @@ import { addPublicRoutes } from './public-routes.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { Refused, refusalOf } from './refused.ts';
 import { sendRefusal } from './send.ts';
+import { createServing } from './serve.ts';
 
 export interface AppSettings {
   readonly engine: Engine;
@@ -80,7 +81,8 @@ export function createApp(settings: AppSettings): FastifyInstance {
   });
   acceptStrictJson(app);
   addPublicRoutes(app, settings);
-  const api = addApiRoutes(app, settings);
+  const serving = createServing(app, settings);
+  const api = addApiRoutes(settings, serving);
 
   app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request);
@@ -95,7 +97,7 @@ export function createApp(settings: AppSettings): FastifyInstance {
     const refusal = refusalOf(error);
     if (refusal.code === 'internal_error')
       request.log.error({ err: error, requestId: request.id }, 'a request failed');
-    return api.refuse(request, reply, refusal);
+    return serving.refuse(request, reply, refusal);
   });
   return app;
 }

@@ -83,7 +83,7 @@ export function refuseScope(principal: Principal, needed: Needed): Refusal | und
   const scope = scopesNeeded(needed).find((one) => !principal.scopes.has(one));
   if (scope === undefined) return undefined;
   return refuse('scope_missing', {
-    message: `The API key "${principal.keyName}" does not have the scope ${scope}. Use a key that has it.`,
+    message: `The API key "${principal.name}" does not have the scope ${scope}. Use a key that has it.`,
     details: { scope },
   });
 }
@@ -98,9 +98,10 @@ function toCaller(owner: KeyOwner): Caller {
       appId,
       appName,
       terms: { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates },
-      keyId,
-      keyName,
+      actor: { kind: 'api_key', id: keyId },
+      name: keyName,
       scopes: new Set(scopes),
+      role: null,
     },
     status,
     expiresAt,

@@ -13,9 +13,9 @@ import type { AnyRow, Instant, KeyLock, Table } from './table.ts';
 import type { Terms } from './terms.ts';
 import type { EventRow } from './trail.ts';
 
-/** Who asks: a key over HTTP, or Sandbank itself (the seed file, a worker). */
+/** Who asks: a key over HTTP, a person in the console, or Sandbank itself (the seed file, a worker). */
 export interface Actor {
-  readonly kind: 'api_key' | 'system';
+  readonly kind: 'api_key' | 'person' | 'system';
   readonly id: string;
 }
 

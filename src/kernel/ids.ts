@@ -21,6 +21,10 @@ export const idPrefixes = {
   application: 'app',
   clock: 'clk',
   api_key: 'key',
+  person: 'usr',
+  session: 'ses',
+  member: 'mem',
+  invitation: 'inv',
   audit: 'aud',
 } as const;
 

@@ -1,9 +1,10 @@
 import type { TSchema } from 'typebox';
-import type { CommandKind } from './command.ts';
+import type { Actor, CommandKind } from './command.ts';
 import { type Presented, shownOnce } from './envelope.ts';
 import { type Refusal, refuse } from './errors.ts';
 import { type IdKind, isId } from './ids.ts';
 import { type ListFilter, type ListQuery, listRequest, type Page, pageOf } from './list.ts';
+import type { Role } from './roles.ts';
 import type { Needed, Scope } from './scopes.ts';
 import type { AnyRow, Instant, Statement, Table } from './table.ts';
 import type { Terms } from './terms.ts';
@@ -13,20 +14,41 @@ import type { Terms } from './terms.ts';
  * permission-matrix test are all derived from these rows; a handler only says what is particular to it.
  */
 export type Route = ReadRoute | WriteRoute;
+export type ReadRoute = ApiWords & Reading;
+export type WriteRoute = ApiWords & Writing;
+
+/**
+ * What only the console has, for people who are signed in: keys, members, the audit trail. The console serves the routes
+ * of the API as well, so nothing of those is written twice.
+ */
+export type ConsoleRoute = ConsoleWords & Served;
+
+/** How a route is carried out, whoever may call it. */
+export type Served = RouteWords & (Reading | Writing);
 
 interface RouteWords {
   readonly operationId: string;
-  /** Below `/_api/`, with parameters in braces. */
+  /** Below `/_api/` or the place of the console, with parameters in braces. */
   readonly path: string;
+  readonly summary: string;
+}
+
+interface ApiWords extends RouteWords {
   /** The scope that a key needs, or all of several; `any` for what every valid key may call. */
   readonly scope: Needed;
   readonly tag: string;
-  readonly summary: string;
   readonly response: TSchema;
   readonly responseName: string;
 }
 
-export interface ReadRoute extends RouteWords {
+interface ConsoleWords extends RouteWords {
+  /** The least role that may call it. */
+  readonly role: Role;
+  /** Whether it concerns one application, whose id is then in the path, or the whole organization. */
+  readonly within: 'organization' | 'application';
+}
+
+export interface Reading {
   readonly method: 'GET';
   readonly query?: TSchema;
   /** Another form of the answer, for callers that ask for it by `Accept`. */
@@ -34,7 +56,7 @@ export interface ReadRoute extends RouteWords {
   readonly read: (request: ReadRequest) => Awaitable<ReadAnswer>;
 }
 
-export interface WriteRoute extends RouteWords {
+export interface Writing {
   readonly method: 'POST';
   /** No body schema means that the body may be absent, and that nothing but `{}` may be sent. */
   readonly body?: TSchema;
@@ -75,20 +97,25 @@ export interface ReadRequest {
 }
 
 export interface WriteRequest {
+  readonly principal: Principal;
   readonly params: Readonly<Record<string, string>>;
   readonly body: unknown;
 }
 
-/** Whom a valid key stands for. */
+/** Whom a request stands for: the holder of a key, or a person who is signed in to the console. */
 export interface Principal {
   readonly orgId: string;
   readonly orgName: string;
+  /** Empty for a person where the whole organization is concerned. */
   readonly appId: string;
   readonly appName: string;
   readonly terms: Terms;
-  readonly keyId: string;
-  readonly keyName: string;
+  readonly actor: Actor;
+  /** Of the key, or of the person. */
+  readonly name: string;
   readonly scopes: ReadonlySet<Scope>;
+  /** Null for keys. */
+  readonly role: Role | null;
 }
 
 /** Every change of a row counts its version up, so a row with the same version is the same row. */
@@ -107,7 +134,7 @@ export function retrieving<Row extends Versioned>(
   kind: IdKind,
   table: Table<Row>,
   present: (row: Row) => Presented,
-): ReadRoute['read'] {
+): Reading['read'] {
   const show = shownOnce(present);
   return ({ reader, principal, params }) => {
     const id = params.id ?? '';
@@ -126,7 +153,7 @@ export function readingOf<Row extends Versioned>(
   kind: IdKind,
   table: Table<Row>,
   read: (request: ReadRequest, row: Row) => PromiseLike<ReadAnswer> | ReadAnswer,
-): ReadRoute['read'] {
+): Reading['read'] {
   return (request) => {
     const id = request.params.id ?? '';
     if (!isId(kind, id)) return refuse('resource_not_found');

@@ -1,5 +1,5 @@
 import type { AnyResource } from '../kernel/command.ts';
-import type { Route } from '../kernel/route.ts';
+import type { ConsoleRoute, Route } from '../kernel/route.ts';
 import { apiKeyResource } from './api-keys/api.ts';
 import { statusRoute } from './api-status/api.ts';
 import { applicationResource } from './applications/api.ts';
@@ -66,3 +66,6 @@ export const routes: readonly Route[] = [
   ...deliveryRoutes,
   ...replayRoutes,
 ];
+
+/** What the console has besides: for people, each with the role that it takes. */
+export const consoleRoutes: readonly ConsoleRoute[] = [];

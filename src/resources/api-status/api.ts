@@ -60,7 +60,7 @@ export const statusRoute: Route = {
       apiVersion,
       organization: { id: principal.orgId, name: principal.orgName },
       application: { id: principal.appId, name: principal.appName },
-      apiKey: { id: principal.keyId, name: principal.keyName, scopes: [...principal.scopes] },
+      apiKey: { id: principal.actor.id, name: principal.name, scopes: [...principal.scopes] },
       clock: clockFace(clock, now),
       capabilities: gates,
     })),
