@@ -20,6 +20,7 @@ describe('the configuration', () => {
       seedFile: undefined,
       role: 'all',
       rateLimit: undefined,
+      registration: 'open',
       logLevel: 'warn',
       hasMetrics: false,
       publicUrl: undefined,

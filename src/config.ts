@@ -21,6 +21,8 @@ export interface Config {
   readonly allowsPrivateWebhooks: boolean;
   /** After so many days what was sent and answered in an attempt is cleared; that there was one stays. */
   readonly attemptDays: number;
+  /** Whether anybody may sign up in the console, or only who was invited. */
+  readonly registration: 'open' | 'closed';
 }
 
 const roles = ['all', 'api', 'worker'] as const;
@@ -57,8 +59,10 @@ whether the signature of a webhook request is right, and why not.
 
 Variables without a flag:
   DATABASE_URL               PostgreSQL 15 or newer instead of the embedded database
-  SANDBANK_SECRET            encrypts the secrets of webhooks; required with DATABASE_URL, else made and kept with the data
+  SANDBANK_SECRET            encrypts the secrets of webhooks and signs the sessions of the console; required with DATABASE_URL, else made and kept with the data
   SANDBANK_PRIVATE_WEBHOOKS  on or off: whether webhooks may go to private addresses; off with DATABASE_URL, else on
+  SANDBANK_REGISTRATION      open or closed: whether anybody may sign up in the console, or only who was invited;
+                             closed with DATABASE_URL, else open
   SANDBANK_ATTEMPT_DAYS      how long headers and bodies of webhook attempts are kept (30)
   SANDBANK_RATE_LIMIT        off, or requests a second for each key
   SANDBANK_PUBLIC_URL        the address under which callers know this server
@@ -102,6 +106,11 @@ export function readConfig(
     allowsPrivateWebhooks: switchOf(
       env.SANDBANK_PRIVATE_WEBHOOKS || (databaseUrl === undefined ? 'on' : 'off'),
       'SANDBANK_PRIVATE_WEBHOOKS',
+    ),
+    registration: oneOf(
+      ['open', 'closed'],
+      env.SANDBANK_REGISTRATION || (databaseUrl === undefined ? 'open' : 'closed'),
+      'SANDBANK_REGISTRATION',
     ),
     attemptDays: daysOf(env.SANDBANK_ATTEMPT_DAYS || attemptDaysDefault),
   };

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,12 +9,12 @@ import { openPglite } from './db/pglite.ts';
 import { openPostgres } from './db/postgres.ts';
 import { VaultProblem } from './engine/vault.ts';
 import { scopes } from './kernel/scopes.ts';
-import { apiKeyPrefix } from './resources/api-keys/machine.ts';
 import { findAnyKey } from './resources/api-keys/store.ts';
-import { applySeed, readSeed, type Seed, SeedProblem, unseeded } from './seed.ts';
+import { applySeed, readSeed, type Seed, SeedProblem } from './seed.ts';
 import { createServer, type Server } from './server.ts';
 import { type Verification, verificationText, verify } from './verify.ts';
 import { webhooksCommand } from './webhooks-command.ts';
+import { newApiKey } from './workers/console-errands.ts';
 
 /** Starts Sandbank. What a person can mend is said in one sentence, without a stack trace. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -94,11 +93,6 @@ async function run(config: Config): Promise<void> {
   const server = await createServer(config, fail);
   try {
     const secrets = seed ? await applySeed(seed, server, Date.now) : [];
-    const left = seed ? unseeded(seed) : [];
-    if (left.length > 0)
-      console.error(
-        `This version does not have ${left.join(' and ')} yet: those of the seed file are left out.`,
-      );
     const demoKey = seed || config.databaseUrl !== undefined ? undefined : await makeDemo(server);
     const known = await findAnyKey(server.reader);
     const address = await server.listen();
@@ -115,7 +109,7 @@ async function run(config: Config): Promise<void> {
 /** A first start without a seed gets an organization to play with. Its key is shown once and kept as a hash. */
 async function makeDemo(server: Server): Promise<string | undefined> {
   if (await findAnyKey(server.reader)) return undefined;
-  const key = newApiKey();
+  const { key } = newApiKey();
   const seed: Seed = {
     organizations: [
       {
@@ -126,13 +120,6 @@ async function makeDemo(server: Server): Promise<string | undefined> {
   };
   await applySeed(seed, server, Date.now);
   return key;
-}
-
-const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const keyLength = 32;
-
-function newApiKey(): string {
-  return apiKeyPrefix + Array.from({ length: keyLength }, () => base62[randomInt(base62.length)]).join('');
 }
 
 function banner(

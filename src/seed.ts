@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { isIP } from 'node:net';
 import { type Static, Type } from 'typebox';
 import type { Engine } from './engine/engine.ts';
 import { newSuffix } from './engine/ids.ts';
 import type { Vault } from './engine/vault.ts';
 import { compileBody } from './http/validate.ts';
+import type { People } from './identity/people.ts';
 import type { CommandKind } from './kernel/command.ts';
 import { findCurrency } from './kernel/currency.ts';
 import { encodeSuffix, formatId, type IdKind } from './kernel/ids.ts';
@@ -13,19 +13,22 @@ import { parseStrict } from './kernel/json.ts';
 import { limits } from './kernel/limits.ts';
 import { retryProfileNames } from './kernel/retry.ts';
 import type { Reader } from './kernel/route.ts';
-import { strict, Time, text } from './kernel/schema.ts';
+import { Email, strict, Time, text } from './kernel/schema.ts';
 import { isScope, scopes } from './kernel/scopes.ts';
-import { defaultTerms, ratePattern, type Terms } from './kernel/terms.ts';
+import { defaultTerms } from './kernel/terms.ts';
 import { providerNames } from './provider/index.ts';
 import { apiKeyPattern, declareApiKey } from './resources/api-keys/machine.ts';
 import { findKeyOwner } from './resources/api-keys/store.ts';
+import { type AskedTerms, termsOf, termsSchema } from './resources/applications/api.ts';
 import { declareApplication } from './resources/applications/machine.ts';
 import { eventCatalogue } from './resources/index.ts';
+import { declareMember } from './resources/members/machine.ts';
 import { declareOrganization } from './resources/organizations/machine.ts';
 import { eventFilters } from './resources/webhooks/api.ts';
 import { declareWebhook, webhookSecretPattern } from './resources/webhooks/machine.ts';
 import { webhooksTable } from './resources/webhooks/store.ts';
 import type { AddressGuard } from './workers/address-guard.ts';
+import { isCidr } from './workers/console-errands.ts';
 import { belongsTo, newWebhookSecret } from './workers/signature.ts';
 
 /**
@@ -33,17 +36,19 @@ import { belongsTo, newWebhookSecret } from './workers/signature.ts';
  * names and keys, so declaring a thing twice is declaring it once.
  */
 const User = strict({
-  email: text(limits.emailLengthMax),
-  password: text(limits.nameLengthMax),
+  email: Email,
+  password: Type.String({ minLength: limits.passwordLengthMin, maxLength: limits.passwordLengthMax }),
   role: Type.Enum(['owner', 'admin', 'developer', 'viewer']),
 });
+
+const filters = eventFilters(eventCatalogue.map(({ type }) => type));
 
 const Webhook = strict({
   url: text(limits.webhookUrlLengthMax),
   secret: Type.Optional(Type.String({ pattern: webhookSecretPattern })),
   description: Type.Optional(text(limits.descriptionLengthMax)),
   eventTypes: Type.Optional(
-    Type.Array(Type.Enum([...eventFilters(eventCatalogue.map(({ type }) => type))]), {
+    Type.Array(Type.Enum([...filters]), {
       minItems: 1,
       maxItems: limits.webhookEventTypesMax,
       uniqueItems: true,
@@ -62,28 +67,7 @@ const SeedSchema = strict({
         Type.Array(
           strict({
             name: text(limits.nameLengthMax),
-            fee: Type.Optional(
-              strict({
-                basisPoints: Type.Integer({ minimum: 0, maximum: 10_000 }),
-                fixedAmount: Type.Integer({ minimum: 0, maximum: limits.amountMax }),
-              }),
-            ),
-            provider: Type.Optional(Type.Enum([...providerNames])),
-            fx: Type.Optional(
-              strict({
-                marginBasisPoints: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.fxMarginMax })),
-                rates: Type.Optional(
-                  Type.Record(
-                    Type.String({ pattern: '^[A-Z]{3}/[A-Z]{3}$' }),
-                    Type.String({ pattern: ratePattern }),
-                    {
-                      maxProperties: limits.fxRatesMax,
-                      additionalProperties: false,
-                    },
-                  ),
-                ),
-              }),
-            ),
+            ...termsSchema(providerNames, filters),
             webhooks: Type.Optional(Type.Array(Webhook, { maxItems: 100 })),
             apiKeys: Type.Optional(
               Type.Array(
@@ -152,17 +136,13 @@ export function checkedSeed(value: unknown, what: string): Seed {
   return seed;
 }
 
-/** What the file declares and this version cannot make yet. It is said, so that nobody waits for it. */
-export function unseeded(seed: Seed): readonly string[] {
-  return seed.organizations.some(({ users }) => users && users.length > 0) ? ['users'] : [];
-}
-
 /** The parts of a server that a seed goes through. */
 export interface SeedTarget {
   readonly engine: Engine;
   readonly reader: Reader;
   readonly vault: Vault;
   readonly guard: AddressGuard;
+  readonly people: People;
 }
 
 /** A secret that was made for a webhook, because the file gave none. It is told once. */
@@ -202,9 +182,15 @@ export async function applySeed(
         throw new SeedProblem(`Organization "${organization.name}" could not be declared: ${answer.code}.`);
     };
     await declare(declareOrganization, { name: organization.name });
+    for (const { email, password, role } of organization.users ?? [])
+      await declare(declareMember, { personId: await target.people.declare({ email, password }), role });
     for (const application of organization.applications ?? []) {
       const appId = derivedId('application', `${orgId} ${application.name}`);
-      await declare(declareApplication, { id: appId, name: application.name, terms: termsOf(application) });
+      await declare(declareApplication, {
+        id: appId,
+        name: application.name,
+        terms: termsOf(application as AskedTerms),
+      });
       for (const key of application.apiKeys ?? [])
         await declare(declareApiKey, await keyInput(key, orgId, appId, reader));
       for (const webhook of application.webhooks ?? []) {
@@ -245,15 +231,6 @@ async function webhookInput(asked: SeedWebhook, orgId: string, appId: string, ta
   };
 }
 
-function termsOf({ fee, provider, fx }: SeedApplication): Partial<Terms> {
-  return {
-    ...(fee ? { feeBasisPoints: fee.basisPoints, feeFixed: BigInt(fee.fixedAmount) } : {}),
-    ...(provider === undefined ? {} : { provider }),
-    ...(fx?.marginBasisPoints === undefined ? {} : { fxMarginBasisPoints: fx.marginBasisPoints }),
-    ...(fx?.rates === undefined ? {} : { fxRates: fx.rates }),
-  };
-}
-
 async function keyInput(key: SeedKey, orgId: string, appId: string, reader: Pick<Reader, 'rows'>) {
   const hash = createHash('sha256').update(key.key).digest();
   const owner = await findKeyOwner(reader, hash);
@@ -287,11 +264,4 @@ function asUuid(hash: Uint8Array): Uint8Array {
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   return bytes;
-}
-
-function isCidr(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
 }

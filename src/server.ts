@@ -12,17 +12,20 @@ import { Engine } from './engine/engine.ts';
 import { newSuffix } from './engine/ids.ts';
 import { Vault } from './engine/vault.ts';
 import { createApp } from './http/app.ts';
+import type { Console } from './http/console.ts';
 import { createMetrics, unmeasured } from './http/metrics.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
+import { People } from './identity/people.ts';
 import { presentEntry } from './kernel/ledger-entry.ts';
 import type { Reader } from './kernel/route.ts';
 import { providers } from './provider/index.ts';
 import { beginAdvance } from './resources/clocks/machine.ts';
-import { resources, routes } from './resources/index.ts';
+import { consoleRoutes, resources, routes } from './resources/index.ts';
 import { findAnyWebhook } from './resources/webhooks/store.ts';
 import { ownSecret } from './secret.ts';
 import { AddressGuard } from './workers/address-guard.ts';
 import { ClockRunner } from './workers/clock-runner.ts';
+import { consoleErrands, hashOfToken } from './workers/console-errands.ts';
 import { Deliverer } from './workers/deliverer.ts';
 import { createDeliveries } from './workers/deliveries.ts';
 import { startReaper } from './workers/reaper.ts';
@@ -39,6 +42,7 @@ export interface Server {
   readonly reader: Reader;
   readonly vault: Vault;
   readonly guard: AddressGuard;
+  readonly people: People;
   readonly deliverer: Deliverer;
   /** Starts to listen and returns the address under which callers reach it. */
   listen(): Promise<string>;
@@ -65,9 +69,12 @@ export async function createServer(
         );
   try {
     await migrate(database);
-    const vault = new Vault(config.secret ?? (await ownSecret(config.dataDirectory)));
+    const secret = config.secret ?? (await ownSecret(config.dataDirectory));
+    const vault = new Vault(secret);
     await tryVault(vault, createReader(database));
-    const server = assemble(config, database, vault, (made) => {
+    const isTls = config.publicUrl?.startsWith('https:') ?? false;
+    const people = new People({ database, secret, isTls, wallClock: Date.now });
+    const server = assemble(config, database, vault, people, (made) => {
       log = made;
     });
     await server.start();
@@ -90,6 +97,7 @@ function assemble(
   config: Config,
   database: Database,
   vault: Vault,
+  people: People,
   onLog: (log: FastifyInstance['log']) => void,
 ): Server & { start(): Promise<void> } {
   const wallClock = Date.now;
@@ -150,7 +158,12 @@ function assemble(
       isDraining
         ? Promise.resolve({ ok: false, reason: 'The server is shutting down.' })
         : databaseReadiness(database),
-    errands: new Map([...errands, [beginAdvance.name, (submission) => runner.advance(submission)]]),
+    errands: new Map([
+      ...errands,
+      ...consoleErrands({ engine, reader, wallClock, publicUrl, people }),
+      [beginAdvance.name, (submission) => runner.advance(submission)],
+    ]),
+    console: config.role === 'worker' ? undefined : consoleOf(config, people),
     logLevel: config.logLevel,
     wallClock,
   });
@@ -159,7 +172,7 @@ function assemble(
   const stopReaper =
     config.role === 'api'
       ? () => undefined
-      : startReaper({ engine, queue, attemptDays: config.attemptDays, wallClock, onError });
+      : startReaper({ engine, queue, people, attemptDays: config.attemptDays, wallClock, onError });
 
   const timers =
     config.role === 'api' ? undefined : startTimers({ runner, reader, wallClock, isAlone, onError });
@@ -171,6 +184,7 @@ function assemble(
     reader,
     vault,
     guard,
+    people,
     deliverer,
     start: async () => {
       if (config.role !== 'api') await deliveries.start();
@@ -199,6 +213,22 @@ function assemble(
       await engine.drain();
       await database.close();
     },
+  };
+}
+
+/** Beside the code that runs: the build puts the pages there, and code that was not built uses what was. */
+const builtConsole = new URL(
+  import.meta.url.endsWith('.ts') ? '../dist/console/' : './console/',
+  import.meta.url,
+);
+
+export function consoleOf({ registration }: Pick<Config, 'registration'>, people: People): Console {
+  return {
+    people,
+    routes: consoleRoutes,
+    directory: builtConsole,
+    isOpen: registration === 'open',
+    hashOfToken,
   };
 }
 

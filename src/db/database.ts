@@ -12,6 +12,13 @@ export interface Connection {
   script(sql: string, msMax?: number): Promise<void>;
 }
 
+/** What a statement gave, in the words of PostgreSQL: for a library that brings its own statements. */
+export interface Executed {
+  readonly command: string;
+  readonly rowCount: number;
+  readonly rows: readonly unknown[];
+}
+
 export interface Database extends Connection {
   readonly kind: 'pglite' | 'postgres';
   /** How many batches may be under way at once: PGlite has one connection, so a second would only wait. */
@@ -22,5 +29,7 @@ export interface Database extends Connection {
    * PGlite does not have: it is refused by the time limit for connections instead of hanging.
    */
   transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
+  /** A statement that is not prepared, with instants as dates. Nothing of our own goes through here. */
+  execute(text: string, values: readonly unknown[]): Promise<Executed>;
   close(): Promise<void>;
 }

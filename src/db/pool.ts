@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Statement } from '../kernel/table.ts';
-import type { Connection, Database } from './database.ts';
+import type { Connection, Database, Executed } from './database.ts';
 import { toFailure } from './failure.ts';
 
 export interface PoolSettings {
@@ -91,6 +91,7 @@ export function openPool(settings: PoolSettings): Database {
       withClient((client) => run<Row>(client, statement, values)),
     transaction: (work) => withClient((client) => inTransaction(client, work)),
     script: (sql, msMax) => withClient((client) => runScript(client, sql, msMax)),
+    execute: (text, values) => withClient((client) => execute(client, text, values)),
     close: async () => {
       await pool.end();
       await settings.onClose?.();
@@ -111,6 +112,19 @@ async function run<Row>(
       ...(statement.msMax === undefined ? {} : { query_timeout: statement.msMax }),
     });
     return result.rows as Row[];
+  } catch (error) {
+    throw toFailure(error);
+  }
+}
+
+async function execute(client: pg.PoolClient, text: string, values: readonly unknown[]): Promise<Executed> {
+  try {
+    const { command, rowCount, rows } = await client.query({
+      text,
+      values: values as unknown[],
+      types: pg.types,
+    });
+    return { command, rowCount: rowCount ?? 0, rows };
   } catch (error) {
     throw toFailure(error);
   }

@@ -149,7 +149,7 @@ class Batch {
       ),
       encodeArray(
         'text',
-        claims.map(({ context }) => context.appId),
+        claims.map(({ context }) => context.appId ?? ''),
       ),
       encodeArray(
         'text',
@@ -266,13 +266,13 @@ class Batch {
   #keep(submission: Submission, answer: Answer): Answer {
     const { idempotency, context, wallNow } = submission;
     const scope = claimScope(submission);
-    if (idempotency === null || scope === null || context.appId === null) return answer;
+    if (idempotency === null || scope === null) return answer;
     const { status, body } = answer;
     const { key, fingerprint } = idempotency;
     const isConcluded = this.#priors.get(scope)?.status === pendingStatus;
     (isConcluded ? this.#trail.concluded : this.#trail.kept).push({
       orgId: context.orgId,
-      appId: context.appId,
+      appId: context.appId ?? '',
       key,
       fingerprint,
       status,

@@ -46,7 +46,10 @@ export function refusedCommand(name: string, refusal: Refusal): CommandKind<unde
   return { name, success: 'ok', reads: () => [], decide: () => refusal };
 }
 
-/** An application has its own space of keys, so that rotating an API key does not break a retry. */
+/**
+ * An application has its own space of keys, so that rotating an API key does not break a retry. What concerns the whole
+ * organization has another.
+ */
 export function claimScope({ context, idempotency }: Submission): string | null {
-  return idempotency === null ? null : `${context.appId} ${idempotency.key}`;
+  return idempotency === null ? null : `${context.appId ?? context.orgId} ${idempotency.key}`;
 }

@@ -18,6 +18,7 @@ import { limits } from '../kernel/limits.ts';
 import type { Reader, Route } from '../kernel/route.ts';
 import { apiVersion } from '../kernel/version.ts';
 import { addApiRoutes } from './api-routes.ts';
+import { addConsole, type Console } from './console.ts';
 import type { Metrics } from './metrics.ts';
 import { addPublicRoutes } from './public-routes.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -38,6 +39,8 @@ export interface AppSettings {
   readonly readiness: () => Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: string }>;
   /** Commands that take several transactions, by name: each is carried out from its first to its last. */
   readonly errands: ReadonlyMap<string, (submission: Submission) => Promise<Answer>>;
+  /** None when this node serves no console. */
+  readonly console: Console | undefined;
   readonly logLevel: string;
   readonly wallClock: () => number;
 }
@@ -83,6 +86,7 @@ export function createApp(settings: AppSettings): FastifyInstance {
   addPublicRoutes(app, settings);
   const serving = createServing(app, settings);
   const api = addApiRoutes(settings, serving);
+  if (settings.console) addConsole(app, settings, settings.console, serving);
 
   app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request);

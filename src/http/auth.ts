@@ -90,14 +90,14 @@ export function refuseScope(principal: Principal, needed: Needed): Refusal | und
 
 function toCaller(owner: KeyOwner): Caller {
   const { orgId, orgName, appId, appName, keyId, keyName, scopes, status, expiresAt, allowedCidrs } = owner;
-  const { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates } = owner;
+  const { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults } = owner;
   return {
     principal: {
       orgId,
       orgName,
       appId,
       appName,
-      terms: { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates },
+      terms: { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults },
       actor: { kind: 'api_key', id: keyId },
       name: keyName,
       scopes: new Set(scopes),

@@ -65,17 +65,6 @@ export function errorsPage(): string {
   );
 }
 
-export function consolePage(): string {
-  return page(
-    'Console',
-    `<h1>Developer Console</h1><p>This version of Sandbank does not have the console yet. Until it does, organizations, applications and API keys are declared in a seed file, which can be applied at every start:</p>
-<pre><code>npm start -- --seed seed.json</code></pre>
-<pre><code>${escapeHtml(`{"organizations": [{"name": "Acme", "applications": [{"name": "web", "apiKeys": [
-  {"name": "ci", "key": "sbk_sandbox_<32 letters and digits>",
-   "scopes": ["payments:read", "payments:write"]}]}]}]}`)}</code></pre><p>The API is described under <a href="/docs">API</a>.</p>`,
-  );
-}
-
 export function llmsText(routes: readonly Route[], serverUrl: string): string {
   const lines = routes.map(
     ({ method, path, scope, summary }) =>

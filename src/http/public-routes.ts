@@ -5,7 +5,7 @@ import { apiVersion } from '../kernel/version.ts';
 import { eventCatalogue, resources } from '../resources/index.ts';
 import type { AppSettings } from './app.ts';
 import { openApiDocument } from './openapi.ts';
-import { consolePage, docsPage, errorsPage, llmsText } from './pages.ts';
+import { docsPage, errorsPage, llmsText } from './pages.ts';
 import { eventsReference, scenariosReference, statesReference, toPage } from './reference.ts';
 import { sendJson, sendRefusal } from './send.ts';
 
@@ -50,7 +50,6 @@ export function addPublicRoutes(app: FastifyInstance, settings: AppSettings): vo
   app.get('/docs/events', (_request, reply) => sendPage(reply, toPage(eventsReference(eventCatalogue))));
   app.get('/docs/scenarios', (_request, reply) => sendPage(reply, toPage(scenariosReference())));
   app.get('/docs/errors', (_request, reply) => sendPage(reply, errorsPage()));
-  app.get('/console', (_request, reply) => sendPage(reply, consolePage()));
   app.get('/llms.txt', (_request, reply) =>
     named(reply).type('text/plain; charset=utf-8').send(llmsText(routes, publicUrl())),
   );

@@ -16,6 +16,13 @@ export const CurrencyCode = Type.String({
   description: 'ISO 4217 code; lower case is accepted and answered in upper case.',
 });
 
+/** One @ with something on both sides. A sandbox must take any address that a real one might. */
+export const Email = Type.String({
+  minLength: 3,
+  maxLength: limits.emailLengthMax,
+  pattern: '^[^@\\s]+@[^@\\s]+$',
+});
+
 /** A day of the application's clock, in UTC. */
 export const Day = Type.String({
   pattern: '^\\d{4}-\\d{2}-\\d{2}$',

@@ -1,3 +1,6 @@
+import { limits } from './limits.ts';
+import type { RetryProfile } from './retry.ts';
+
 /** What an application has agreed with its provider. A payment keeps the terms under which it was made. */
 export interface Terms {
   /** Hundredths of a percent: 290 is 2.9 %. */
@@ -10,6 +13,14 @@ export interface Terms {
   readonly fxMarginBasisPoints: number;
   /** Mid-market rates of its own, by pair: `EUR/USD`. */
   readonly fxRates: Readonly<Record<string, string>>;
+  /** What a new webhook of the application has where nothing else is asked for. */
+  readonly webhookDefaults: WebhookDefaults;
+}
+
+export interface WebhookDefaults {
+  readonly eventTypes: readonly string[];
+  readonly retryProfile: RetryProfile;
+  readonly maxConcurrency: number;
 }
 
 export const defaultTerms: Terms = {
@@ -18,6 +29,11 @@ export const defaultTerms: Terms = {
   provider: null,
   fxMarginBasisPoints: 50,
   fxRates: {},
+  webhookDefaults: {
+    eventTypes: ['*'],
+    retryProfile: 'standard',
+    maxConcurrency: limits.webhookConcurrencyDefault,
+  },
 };
 
 /** A rate as decimal text: up to nine digits before the point and twelve behind it, and not zero. */

@@ -1,8 +1,9 @@
 import type { AnyResource } from '../kernel/command.ts';
 import type { ConsoleRoute, Route } from '../kernel/route.ts';
-import { apiKeyResource } from './api-keys/api.ts';
+import { providerNames } from '../provider/index.ts';
+import { apiKeyResource, apiKeyRoutes } from './api-keys/api.ts';
 import { statusRoute } from './api-status/api.ts';
-import { applicationResource } from './applications/api.ts';
+import { applicationResource, applicationRoutes } from './applications/api.ts';
 import { capabilitiesRoute } from './capabilities/api.ts';
 import { clockResource, clockRoutes } from './clocks/api.ts';
 import { customerResource, customerRoutes } from './customers/api.ts';
@@ -12,8 +13,10 @@ import { catalogueOf } from './event-catalogue/machine.ts';
 import { eventRoutes } from './events/api.ts';
 import { fxRateRoutes } from './fx-rates/api.ts';
 import { historyRoutes } from './history/api.ts';
+import { invitationResource, invitationRoutes } from './invitations/api.ts';
 import { ledgerRoutes } from './ledger/api.ts';
-import { organizationResource } from './organizations/api.ts';
+import { memberResource, memberRoutes } from './members/api.ts';
+import { organizationResource, organizationRoutes } from './organizations/api.ts';
 import { paymentResource, paymentRoutes } from './payments/api.ts';
 import { providerEventRoutes } from './provider-events/api.ts';
 import { reconciliationRoutes } from './reconciliation/api.ts';
@@ -23,13 +26,15 @@ import { settlementRoutes } from './settlements/api.ts';
 import { stateMachinesRoute } from './state-machines/api.ts';
 import { transferResource, transferRoutes } from './transfers/api.ts';
 import { webhookTestRoutes } from './webhook-tests/api.ts';
-import { webhookResource, webhookRoutes } from './webhooks/api.ts';
+import { eventFilters, webhookResource, webhookRoutes } from './webhooks/api.ts';
 
 /** The one list of resources. */
 export const resources: readonly AnyResource[] = [
   organizationResource,
   applicationResource,
   apiKeyResource,
+  memberResource,
+  invitationResource,
   clockResource,
   webhookResource,
   replayResource,
@@ -68,4 +73,10 @@ export const routes: readonly Route[] = [
 ];
 
 /** What the console has besides: for people, each with the role that it takes. */
-export const consoleRoutes: readonly ConsoleRoute[] = [];
+export const consoleRoutes: readonly ConsoleRoute[] = [
+  ...organizationRoutes,
+  ...memberRoutes,
+  ...invitationRoutes,
+  ...applicationRoutes(providerNames, eventFilters(eventCatalogue.map(({ type }) => type))),
+  ...apiKeyRoutes,
+];

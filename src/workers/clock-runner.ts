@@ -291,11 +291,14 @@ export class ClockRunner {
   }
 }
 
-function contextOf({ orgId, appId }: ClockRow, { requestId, actorId, ip }: Advancing): Request {
+function contextOf(
+  { orgId, appId }: ClockRow,
+  { requestId, actorKind = 'api_key', actorId, ip }: Advancing,
+): Request {
   return {
     orgId,
     appId,
-    actor: { kind: 'api_key', id: actorId },
+    actor: { kind: actorKind, id: actorId },
     requestId,
     ip,
     terms: defaultTerms,

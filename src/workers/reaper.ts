@@ -6,6 +6,8 @@ import type { Instant } from '../kernel/table.ts';
 export interface ReaperSettings {
   readonly engine: Engine;
   readonly queue: DeliveryQueue;
+  /** Forgets how often signing in was tried. */
+  readonly people: { reap(): Promise<void> };
   /** How long headers and bodies of attempts are kept. */
   readonly attemptDays: number;
   readonly wallClock: () => Instant;
@@ -20,13 +22,21 @@ const answersKeptMs = limits.idempotencyKeptHours * 3_600_000;
  * Deletes answers that were kept long enough for any retry, and clears what was sent and answered in attempts of long ago.
  * Wall time, whatever the clocks of applications say.
  */
-export function startReaper({ engine, queue, attemptDays, wallClock, onError }: ReaperSettings): () => void {
+export function startReaper({
+  engine,
+  queue,
+  people,
+  attemptDays,
+  wallClock,
+  onError,
+}: ReaperSettings): () => void {
   const timer = setInterval(() => {
     const now = wallClock();
     engine.reap(now - answersKeptMs).catch((error: unknown) => onError(error, 'reaping failed'));
     queue
       .clearBodies(now - attemptDays * dayMs)
       .catch((error: unknown) => onError(error, 'clearing attempts failed'));
+    people.reap().catch((error: unknown) => onError(error, 'forgetting tries failed'));
   }, roundMs);
   timer.unref();
   return () => clearInterval(timer);

@@ -10,8 +10,9 @@ import { presentEntry } from '../../src/kernel/ledger-entry.ts';
 import { providers } from '../../src/provider/index.ts';
 import { beginAdvance } from '../../src/resources/clocks/machine.ts';
 import { resources, routes } from '../../src/resources/index.ts';
-import { createServer, type Server } from '../../src/server.ts';
+import { consoleOf, createServer, type Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
+import { consoleErrands } from '../../src/workers/console-errands.ts';
 import { webhookErrands } from '../../src/workers/webhook-errands.ts';
 import { createDatabase } from './postgres.ts';
 
@@ -35,6 +36,7 @@ export async function openServer(kind: DatabaseKind, overrides: Partial<Config> 
     secret: undefined,
     allowsPrivateWebhooks: true,
     attemptDays: 30,
+    registration: 'open',
     ...overrides,
   });
 }
@@ -67,8 +69,10 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     readiness: () => Promise.resolve({ ok: true }),
     errands: new Map([
       ...webhookErrands({ ...server, engine, reader, wallClock }),
+      ...consoleErrands({ ...server, engine, reader, wallClock, publicUrl: () => '' }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
     ]),
+    console: consoleOf({ registration: 'open' }, server.people),
     logLevel: 'silent',
     wallClock: Date.now,
     ...overrides,

@@ -1,9 +1,22 @@
+import { type Static, Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
-import { instantToText } from '../../kernel/list.ts';
-import { type ApiKeyRow, apiKeyMachine } from './machine.ts';
-import { apiKeysTable } from './store.ts';
+import { limits } from '../../kernel/limits.ts';
+import { instantToText, shownInstant } from '../../kernel/list.ts';
+import type { ConsoleRoute } from '../../kernel/route.ts';
+import { nullable, strict, Time, text } from '../../kernel/schema.ts';
+import { scopes } from '../../kernel/scopes.ts';
+import {
+  type ApiKeyRow,
+  type ApiKeySettings,
+  apiKeyMachine,
+  createApiKey,
+  revokeApiKey,
+  rotateApiKey,
+  updateApiKey,
+} from './machine.ts';
+import { apiKeysTable, findKeys } from './store.ts';
 
-/** Keys come from the seed file and the demo. Neither the key nor its hash is ever shown. */
+/** A key is shown in the answer that makes it, and its hash never. */
 export const apiKeyResource: Resource<ApiKeyRow> = {
   name: 'api_key',
   table: apiKeysTable,
@@ -19,8 +32,128 @@ export const apiKeyResource: Resource<ApiKeyRow> = {
     lastFour: row.lastFour,
     scopes: row.scopes,
     allowedCidrs: row.allowedCidrs,
-    expiresAt: row.expiresAt === null ? null : instantToText(row.expiresAt),
+    expiresAt: shownInstant(row.expiresAt),
+    replaces: row.replaces,
     createdAt: instantToText(row.createdAt),
     updatedAt: instantToText(row.updatedAt),
   }),
 };
+
+const within = 'application';
+const settings = {
+  name: text(limits.nameLengthMax),
+  scopes: Type.Array(Type.Enum([...scopes]), { minItems: 1, uniqueItems: true }),
+  expiresAt: nullable(Time),
+  allowedCidrs: Type.Array(text(50), { maxItems: limits.apiKeyNetworksMax, uniqueItems: true }),
+};
+const CreateBody = strict({
+  name: settings.name,
+  scopes: settings.scopes,
+  expiresAt: Type.Optional(settings.expiresAt),
+  allowedCidrs: Type.Optional(settings.allowedCidrs),
+});
+const UpdateBody = strict(
+  {
+    name: Type.Optional(settings.name),
+    scopes: Type.Optional(settings.scopes),
+    expiresAt: Type.Optional(settings.expiresAt),
+    allowedCidrs: Type.Optional(settings.allowedCidrs),
+  },
+  { minProperties: 1 },
+);
+const RotateBody = strict({
+  overlapSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.apiKeyOverlapSecondsMax })),
+});
+
+function settingsOf({
+  name,
+  scopes,
+  expiresAt,
+  allowedCidrs,
+}: Static<typeof UpdateBody>): Partial<ApiKeySettings> {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(expiresAt === undefined ? {} : { expiresAt: expiresAt === null ? null : Date.parse(expiresAt) }),
+    ...(allowedCidrs === undefined ? {} : { allowedCidrs }),
+  };
+}
+
+export const apiKeyRoutes: readonly ConsoleRoute[] = [
+  {
+    operationId: 'listApiKeys',
+    method: 'GET',
+    path: 'api_keys',
+    within,
+    role: 'viewer',
+    summary: 'The keys of the application, newest first, with their last use',
+    read: ({ reader, principal, now }) =>
+      findKeys(reader, principal.orgId, principal.appId).then((keys) => ({
+        data: keys.map((key) => ({
+          ...apiKeyResource.present(key),
+          // Nothing happens to a key at the moment at which it expires: it is seen when somebody looks.
+          status:
+            key.status === 'active' && key.expiresAt !== null && key.expiresAt <= now
+              ? 'expired'
+              : key.status,
+          lastUsedAt: shownInstant(key.lastUsedAt),
+          lastUsedIp: key.lastUsedIp,
+        })),
+        hasMore: false,
+        nextCursor: null,
+      })),
+  },
+  {
+    operationId: 'createApiKey',
+    method: 'POST',
+    path: 'api_keys',
+    within,
+    role: 'developer',
+    summary: 'Make a key; the answer shows it, once',
+    body: CreateBody,
+    command: createApiKey,
+    input: ({ body }) => ({
+      settings: { expiresAt: null, allowedCidrs: [], ...settingsOf(body as Static<typeof CreateBody>) },
+    }),
+  },
+  {
+    operationId: 'updateApiKey',
+    method: 'POST',
+    path: 'api_keys/{id}/update',
+    within,
+    role: 'developer',
+    summary: 'Change the name, the scopes, the end or the networks of a key',
+    body: UpdateBody,
+    command: updateApiKey,
+    input: ({ params, body }) => ({
+      id: params.id ?? '',
+      patch: settingsOf(body as Static<typeof UpdateBody>),
+    }),
+  },
+  {
+    operationId: 'rotateApiKey',
+    method: 'POST',
+    path: 'api_keys/{id}/rotate',
+    within,
+    role: 'developer',
+    summary: 'Make a new key with the same rights; the one before ends after the overlap',
+    body: RotateBody,
+    isBodyOptional: true,
+    command: rotateApiKey,
+    input: ({ params, body }) => ({
+      id: params.id ?? '',
+      overlapSeconds:
+        (body as Static<typeof RotateBody>).overlapSeconds ?? limits.apiKeyOverlapSecondsDefault,
+    }),
+  },
+  {
+    operationId: 'revokeApiKey',
+    method: 'POST',
+    path: 'api_keys/{id}/revoke',
+    within,
+    role: 'developer',
+    summary: 'End a key at once and for ever',
+    command: revokeApiKey,
+    input: ({ params }) => ({ id: params.id ?? '' }),
+  },
+];

@@ -1,5 +1,15 @@
-import { accepted, type Change, type CommandKind, change } from '../../kernel/command.ts';
-import { defineMachine } from '../../kernel/machine.ts';
+import {
+  type Accepted,
+  accepted,
+  type Change,
+  type CommandKind,
+  change,
+  type LoadedRows,
+} from '../../kernel/command.ts';
+import { type Refusal, refuse } from '../../kernel/errors.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { limits } from '../../kernel/limits.ts';
+import { defineMachine, refuseMove } from '../../kernel/machine.ts';
 import type { Scope } from '../../kernel/scopes.ts';
 import type { Instant } from '../../kernel/table.ts';
 
@@ -9,6 +19,7 @@ export const apiKeyMachine = defineMachine<ApiKeyRow>({
   moves: [
     { action: 'create', from: [], to: ['active'], event: 'created' },
     { action: 'update', from: ['active'], to: ['active'], event: 'updated' },
+    { action: 'rotate', from: ['active'], to: ['active'], event: 'rotated' },
     { action: 'revoke', from: ['active'], to: ['revoked'], event: 'revoked' },
   ],
 });
@@ -29,6 +40,8 @@ export interface ApiKeyRow {
   readonly scopes: readonly Scope[];
   readonly allowedCidrs: readonly string[];
   readonly expiresAt: Instant | null;
+  /** The key that this one was made to take over from. */
+  readonly replaces: string | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }
@@ -63,6 +76,7 @@ export const declareApiKey: CommandKind<DeclareApiKey> = {
         hash,
         lastFour,
         ...settings,
+        replaces: null,
         status: 'active',
         version: 1,
         createdAt: now,
@@ -92,4 +106,129 @@ function isSame(row: ApiKeyRow, settings: ApiKeySettings): boolean {
     row.scopes.join() === settings.scopes.join() &&
     row.allowedCidrs.join() === settings.allowedCidrs.join()
   );
+}
+
+/** A key that was just made: the command keeps its hash, and its answer shows it, once. */
+export interface MadeKey {
+  readonly key: string;
+  readonly hash: Uint8Array;
+}
+
+export interface CreateApiKey {
+  readonly settings: ApiKeySettings;
+  readonly made: MadeKey;
+  /** How many active ones the application has already, counted before. */
+  readonly others: number;
+}
+
+// What has to do with keys goes by the wall clock: a frozen application shall not make them immortal.
+export const createApiKey: CommandKind<CreateApiKey> = {
+  name: 'api_keys.create',
+  success: 'created',
+  reads: () => [],
+  decide: ({ settings, made, others }, { orgId, appId, suffix, wallNow }) => {
+    const crowded = refuseCrowd(others) ?? refusePast(settings.expiresAt ?? null, wallNow);
+    if (crowded) return crowded;
+    const id = formatId('api_key', suffix);
+    const row = newKey({ orgId, id, appId: appId ?? '', ...settings, replaces: null }, made, wallNow);
+    return shownOnce([change(apiKeyMachine, 'create', null, row)], row, made);
+  },
+};
+
+export const updateApiKey: CommandKind<{ readonly id: string; readonly patch: Partial<ApiKeySettings> }> = {
+  name: 'api_keys.update',
+  success: 'ok',
+  reads: ({ id }) => [{ resource: 'api_key', id, lock: 'update' }],
+  decide: ({ id, patch }, { appId, wallNow }, rows) => {
+    const before = ready(rows, id, appId, 'update');
+    if ('ok' in before) return before;
+    const past = patch.expiresAt === undefined ? undefined : refusePast(patch.expiresAt, wallNow);
+    if (past) return past;
+    const after = { ...before, ...patch };
+    if (isSame(before, after)) return accepted([], 'api_key', before);
+    const row = { ...after, version: before.version + 1, updatedAt: wallNow };
+    return accepted([change(apiKeyMachine, 'update', before, row)], 'api_key', row);
+  },
+};
+
+export interface RotateApiKey {
+  readonly id: string;
+  readonly overlapSeconds: number;
+  readonly made: MadeKey;
+  readonly others: number;
+}
+
+/** A new key with the same rights; the one before goes on for the overlap, so that no caller is cut off in between. */
+export const rotateApiKey: CommandKind<RotateApiKey> = {
+  name: 'api_keys.rotate',
+  success: 'created',
+  reads: ({ id }) => [{ resource: 'api_key', id, lock: 'update' }],
+  decide: ({ id, overlapSeconds, made, others }, { appId, suffix, wallNow }, rows) => {
+    const before = ready(rows, id, appId, 'rotate');
+    if ('ok' in before) return before;
+    const refusal = refuseCrowd(others) ?? refusePast(before.expiresAt, wallNow);
+    if (refusal) return refusal;
+    const until = wallNow + overlapSeconds * 1000;
+    const after = {
+      ...before,
+      expiresAt: before.expiresAt === null ? until : Math.min(until, before.expiresAt),
+      version: before.version + 1,
+      updatedAt: wallNow,
+    };
+    const row = newKey({ ...before, id: formatId('api_key', suffix), replaces: before.id }, made, wallNow);
+    return shownOnce(
+      [change(apiKeyMachine, 'rotate', before, after), change(apiKeyMachine, 'create', null, row)],
+      row,
+      made,
+    );
+  },
+};
+
+export const revokeApiKey: CommandKind<{ readonly id: string }> = {
+  name: 'api_keys.revoke',
+  success: 'ok',
+  reads: ({ id }) => [{ resource: 'api_key', id, lock: 'update' }],
+  decide: ({ id }, { appId, wallNow }, rows) => {
+    const before = ready(rows, id, appId, 'revoke');
+    if ('ok' in before) return before;
+    const row: ApiKeyRow = { ...before, status: 'revoked', version: before.version + 1, updatedAt: wallNow };
+    return accepted([change(apiKeyMachine, 'revoke', before, row)], 'api_key', row);
+  },
+};
+
+/** A key of another application is as little there as one of another organization. */
+function ready(rows: LoadedRows, id: string, appId: string | null, action: string): ApiKeyRow | Refusal {
+  const before = rows.get<ApiKeyRow>('api_key', id);
+  if (!before || before.appId !== appId) return refuse('resource_not_found');
+  return refuseMove(apiKeyMachine, action, before) ?? before;
+}
+
+function refuseCrowd(others: number): Refusal | undefined {
+  if (others < limits.apiKeysPerApplicationMax) return undefined;
+  return refuse('limit_reached', {
+    message: `An application has at most ${limits.apiKeysPerApplicationMax} active API keys. Revoke some first.`,
+  });
+}
+
+function refusePast(expiresAt: Instant | null, wallNow: Instant): Refusal | undefined {
+  if (expiresAt === null || expiresAt > wallNow) return undefined;
+  return refuse('invalid_request', { message: 'The key would have expired already.', param: '/expiresAt' });
+}
+
+type KeyOf = ApiKeySettings & Pick<ApiKeyRow, 'orgId' | 'id' | 'appId' | 'replaces'>;
+
+function newKey(
+  { orgId, id, appId, name, scopes, allowedCidrs, expiresAt, replaces }: KeyOf,
+  made: MadeKey,
+  now: Instant,
+): ApiKeyRow {
+  return {
+    ...{ orgId, id, appId, name, scopes, allowedCidrs, expiresAt, replaces },
+    ...{ hash: made.hash, lastFour: made.key.slice(-4) },
+    ...{ status: 'active', version: 1, createdAt: now, updatedAt: now },
+  };
+}
+
+function shownOnce(changes: readonly Change[], row: ApiKeyRow, { key }: MadeKey): Accepted {
+  return { ...accepted(changes, 'api_key', row), fields: { key }, isSecret: true };
 }

@@ -1,6 +1,7 @@
 import type { Reader } from '../../kernel/route.ts';
 import type { Scope } from '../../kernel/scopes.ts';
-import { defineTable, type Instant, type Statement } from '../../kernel/table.ts';
+import { defineTable, type Instant, type Statement, selectList } from '../../kernel/table.ts';
+import type { WebhookDefaults } from '../../kernel/terms.ts';
 import type { ApiKeyRow } from './machine.ts';
 
 export const apiKeysTable = defineTable<ApiKeyRow>('api_keys', ['org_id', 'id'], {
@@ -15,6 +16,7 @@ export const apiKeysTable = defineTable<ApiKeyRow>('api_keys', ['org_id', 'id'],
   scopes: 'jsonb',
   allowedCidrs: 'jsonb',
   expiresAt: 'timestamptz',
+  replaces: 'text',
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 });
@@ -30,6 +32,7 @@ export interface KeyOwner {
   readonly provider: string | null;
   readonly fxMarginBasisPoints: number;
   readonly fxRates: Readonly<Record<string, string>>;
+  readonly webhookDefaults: WebhookDefaults;
   readonly keyId: string;
   readonly keyName: string;
   readonly status: ApiKeyRow['status'];
@@ -42,8 +45,10 @@ const ownerByHash: Statement = {
   name: 'api_key_owner_by_hash',
   text: `select k.org_id as "orgId", o.name as "orgName", k.app_id as "appId", a.name as "appName",
       a.fee_basis_points as "feeBasisPoints", a.fee_fixed as "feeFixed", a.provider,
-      a.fx_margin_basis_points as "fxMarginBasisPoints", a.fx_rates as "fxRates", k.id as "keyId",
-      k.name as "keyName", k.status, k.scopes, k.allowed_cidrs as "allowedCidrs", k.expires_at as "expiresAt"
+      a.fx_margin_basis_points as "fxMarginBasisPoints", a.fx_rates as "fxRates",
+      a.webhook_defaults as "webhookDefaults", k.id as "keyId",
+      k.name as "keyName",
+      case a.status when 'active' then k.status else 'revoked' end as status, k.scopes, k.allowed_cidrs as "allowedCidrs", k.expires_at as "expiresAt"
     from api_keys k
     join applications a on a.org_id = k.org_id and a.id = k.app_id
     join organizations o on o.org_id = k.org_id and o.id = k.org_id
@@ -69,4 +74,46 @@ export async function findAnyKey(
 ): Promise<{ readonly lastFour: string } | undefined> {
   const [key] = await reader.rows<{ lastFour: string }>(anyKey, []);
   return key;
+}
+
+export interface UsedKey extends ApiKeyRow {
+  readonly lastUsedAt: Instant | null;
+  readonly lastUsedIp: string | null;
+}
+
+const keysOf: Statement = {
+  name: 'api_keys_of_application',
+  text: `select ${selectList(apiKeysTable, 'k')}, u.last_used_at as "lastUsedAt", u.last_used_ip as "lastUsedIp"
+    from api_keys k left join lateral (
+      select s.last_used_at, s.last_used_ip from api_key_uses s where s.org_id = k.org_id and s.id = k.id offset 0) u on true
+    where k.org_id = $1 and k.app_id = $2 order by k.created_at desc, k.id desc limit 500`,
+};
+
+/** The keys of an application, those that ended included, newest first. */
+export function findKeys(
+  reader: Pick<Reader, 'rows'>,
+  orgId: string,
+  appId: string,
+): PromiseLike<readonly UsedKey[]> {
+  return reader.rows<UsedKey>(keysOf, [orgId, appId]);
+}
+
+const activeKeysOf: Statement = {
+  name: 'api_keys_active',
+  text: `select count(*)::integer as count from api_keys k
+    where k.org_id = $1 and k.app_id = $2 and k.status = 'active' and (k.expires_at is null or k.expires_at > $3)`,
+};
+
+export async function countActiveKeys(
+  reader: Pick<Reader, 'rows'>,
+  orgId: string,
+  appId: string,
+  now: Instant,
+): Promise<number> {
+  const [row] = await reader.rows<{ count: number }>(activeKeysOf, [
+    orgId,
+    appId,
+    new Date(now).toISOString(),
+  ]);
+  return row?.count ?? 0;
 }

@@ -1,9 +1,22 @@
+import { type Static, Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
+import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
-import { type ApplicationRow, applicationMachine } from './machine.ts';
+import { retryProfileNames } from '../../kernel/retry.ts';
+import { type ConsoleRoute, listing, retrieving } from '../../kernel/route.ts';
+import { listQuery, nullable, strict, text } from '../../kernel/schema.ts';
+import { ratePattern, type Terms } from '../../kernel/terms.ts';
+import {
+  type ApplicationRow,
+  applicationMachine,
+  archiveApplication,
+  createApplication,
+  restoreApplication,
+  updateApplication,
+} from './machine.ts';
 import { applicationsTable } from './store.ts';
 
-/** Applications come from the seed file; the API shows a key its own through `developer_api_status`. */
+/** Applications are made in the console or by the seed file; the API shows a key its own through `developer_api_status`. */
 export const applicationResource: Resource<ApplicationRow> = {
   name: 'application',
   table: applicationsTable,
@@ -18,7 +31,147 @@ export const applicationResource: Resource<ApplicationRow> = {
     fee: { basisPoints: row.feeBasisPoints, fixedAmount: Number(row.feeFixed) },
     provider: row.provider,
     fx: { marginBasisPoints: row.fxMarginBasisPoints, rates: row.fxRates },
+    webhookDefaults: row.webhookDefaults,
     createdAt: instantToText(row.createdAt),
     updatedAt: instantToText(row.updatedAt),
   }),
 };
+
+const within = 'organization';
+
+/** What can be set of an application besides its name, in the console and in the seed file. */
+export function termsSchema(providers: readonly string[], eventFilters: readonly string[]) {
+  return {
+    fee: Type.Optional(
+      strict({
+        basisPoints: Type.Integer({ minimum: 0, maximum: 10_000 }),
+        fixedAmount: Type.Integer({ minimum: 0, maximum: limits.amountMax }),
+      }),
+    ),
+    provider: Type.Optional(nullable(Type.Enum([...providers]))),
+    fx: Type.Optional(
+      strict({
+        marginBasisPoints: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.fxMarginMax })),
+        rates: Type.Optional(
+          Type.Record(
+            Type.String({ pattern: '^[A-Z]{3}/[A-Z]{3}$' }),
+            Type.String({ pattern: ratePattern }),
+            {
+              maxProperties: limits.fxRatesMax,
+              additionalProperties: false,
+            },
+          ),
+        ),
+      }),
+    ),
+    webhookDefaults: Type.Optional(
+      strict({
+        eventTypes: Type.Array(Type.Enum([...eventFilters]), {
+          minItems: 1,
+          maxItems: limits.webhookEventTypesMax,
+          uniqueItems: true,
+        }),
+        retryProfile: Type.Enum([...retryProfileNames]),
+        maxConcurrency: Type.Integer({ minimum: 1, maximum: limits.webhookConcurrencyMax }),
+      }),
+    ),
+  };
+}
+
+export interface AskedTerms {
+  readonly fee?: { readonly basisPoints: number; readonly fixedAmount: number };
+  readonly provider?: string | null;
+  readonly fx?: { readonly marginBasisPoints?: number; readonly rates?: Readonly<Record<string, string>> };
+  readonly webhookDefaults?: Terms['webhookDefaults'];
+}
+
+/** What is left out stays as it is. */
+export function termsOf({ fee, provider, fx, webhookDefaults }: AskedTerms): Partial<Terms> {
+  return {
+    ...(fee ? { feeBasisPoints: fee.basisPoints, feeFixed: BigInt(fee.fixedAmount) } : {}),
+    ...(provider === undefined ? {} : { provider }),
+    ...(fx?.marginBasisPoints === undefined ? {} : { fxMarginBasisPoints: fx.marginBasisPoints }),
+    ...(fx?.rates === undefined ? {} : { fxRates: fx.rates }),
+    ...(webhookDefaults === undefined ? {} : { webhookDefaults }),
+  };
+}
+
+export function applicationRoutes(
+  providers: readonly string[],
+  eventFilters: readonly string[],
+): readonly ConsoleRoute[] {
+  const Name = text(limits.nameLengthMax);
+  const settings = termsSchema(providers, eventFilters);
+  const CreateBody = strict({ name: Name, ...settings });
+  const UpdateBody = strict({ name: Type.Optional(Name), ...settings }, { minProperties: 1 });
+  return [
+    {
+      operationId: 'listApplications',
+      method: 'GET',
+      path: 'applications',
+      within,
+      role: 'viewer',
+      summary: 'The applications of the organization, newest first',
+      query: listQuery(applicationMachine.states),
+      read: listing('application', applicationsTable, ['status'], applicationResource.present),
+    },
+    {
+      operationId: 'retrieveApplication',
+      method: 'GET',
+      path: 'applications/{id}',
+      within,
+      role: 'viewer',
+      summary: 'An application with its settings',
+      read: retrieving('application', applicationsTable, applicationResource.present),
+    },
+    {
+      operationId: 'createApplication',
+      method: 'POST',
+      path: 'applications',
+      within,
+      role: 'developer',
+      summary: 'Register an application',
+      body: CreateBody,
+      command: createApplication,
+      input: ({ body }) => {
+        const { name, ...asked } = body as Static<typeof CreateBody>;
+        return { name, terms: termsOf(asked as AskedTerms) };
+      },
+    },
+    {
+      operationId: 'updateApplication',
+      method: 'POST',
+      path: 'applications/{id}/update',
+      within,
+      role: 'developer',
+      summary: 'Rename an application or change its settings',
+      body: UpdateBody,
+      command: updateApplication,
+      input: ({ params, body }) => {
+        const { name, ...asked } = body as Static<typeof UpdateBody>;
+        const patch = { ...(name === undefined ? {} : { name }), ...termsOf(asked as AskedTerms) };
+        return { id: params.id ?? '', patch };
+      },
+    },
+    {
+      operationId: 'archiveApplication',
+      method: 'POST',
+      path: 'applications/{id}/archive',
+      within,
+      role: 'admin',
+      summary: 'Put an application away: its keys stop working, its records stay',
+      command: archiveApplication,
+      input: ({ params }) => ({ id: params.id ?? '' }),
+    },
+    {
+      operationId: 'restoreApplication',
+      method: 'POST',
+      path: 'applications/{id}/restore',
+      within,
+      role: 'admin',
+      summary: 'Bring an application back, and its keys with it',
+      command: restoreApplication,
+      input: ({ params }) => ({ id: params.id ?? '' }),
+    },
+  ];
+}

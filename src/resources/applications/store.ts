@@ -1,4 +1,5 @@
-import { defineTable } from '../../kernel/table.ts';
+import type { Reader } from '../../kernel/route.ts';
+import { defineTable, type Statement } from '../../kernel/table.ts';
 import type { ApplicationRow } from './machine.ts';
 
 export const applicationsTable = defineTable<ApplicationRow>('applications', ['org_id', 'id'], {
@@ -12,6 +13,17 @@ export const applicationsTable = defineTable<ApplicationRow>('applications', ['o
   provider: 'text',
   fxMarginBasisPoints: 'integer',
   fxRates: 'jsonb',
+  webhookDefaults: 'jsonb',
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 });
+
+const countOf: Statement = {
+  name: 'applications_count',
+  text: 'select count(*)::integer as count from applications a where a.org_id = $1',
+};
+
+export async function countApplications(reader: Pick<Reader, 'rows'>, orgId: string): Promise<number> {
+  const [row] = await reader.rows<{ count: number }>(countOf, [orgId]);
+  return row?.count ?? 0;
+}

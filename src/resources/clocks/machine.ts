@@ -1,6 +1,7 @@
 import { type Clock, clockIdOf, clockNow } from '../../kernel/clock.ts';
 import {
   type Accepted,
+  type Actor,
   accepted,
   type Change,
   type CommandContext,
@@ -42,6 +43,8 @@ export interface Advancing {
   /** In base64. */
   readonly fingerprint: string;
   readonly requestId: string;
+  /** Absent in an advance that began before people could ask for one. */
+  readonly actorKind?: Actor['kind'];
   readonly actorId: string;
   readonly ip: string | null;
   /** Counts the processes that took it up. One that was taken for dead and goes on has the wrong number. */
@@ -188,7 +191,10 @@ export const beginAdvance: CommandKind<BeginAdvance> = {
     if (to > wallNow + limits.clockAheadDaysMax * dayMs) return refuse('clock_too_far', { param });
     // From here it must succeed.
     const { requestId, actor, ip } = context;
-    const advance: Advancing = { to, key, fingerprint, requestId, actorId: actor.id, ip, turn: 1 };
+    const advance: Advancing = {
+      ...{ to, key, fingerprint, requestId, ip, turn: 1 },
+      ...{ actorKind: actor.kind, actorId: actor.id },
+    };
     const patch = { standsAt: now, advance, leaseUntil: wallNow + leaseMs };
     const made = moveClock(clock, 'advance', patch, wallNow);
     return { ...answered(made), fields: { to, turn: advance.turn }, isInterim: true };

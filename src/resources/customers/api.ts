@@ -6,6 +6,7 @@ import { instantToText } from '../../kernel/list.ts';
 import { allowedActions } from '../../kernel/machine.ts';
 import { listing, type Route, retrieving } from '../../kernel/route.ts';
 import {
+  Email,
   id,
   list,
   listQuery,
@@ -28,8 +29,6 @@ import {
 import { customersTable } from './store.ts';
 
 const Name = text(limits.nameLengthMax);
-// One @ with something on both sides. A sandbox must take any address that a real one might.
-const Email = Type.String({ minLength: 3, maxLength: limits.emailLengthMax, pattern: '^[^@\\s]+@[^@\\s]+$' });
 const Phone = Type.String({
   minLength: 3,
   maxLength: limits.phoneLengthMax,

@@ -1,9 +1,14 @@
+import type { Static } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
+import { refuse } from '../../kernel/errors.ts';
+import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
-import { type OrganizationRow, organizationMachine } from './machine.ts';
+import type { ConsoleRoute } from '../../kernel/route.ts';
+import { strict, text } from '../../kernel/schema.ts';
+import { type OrganizationRow, organizationMachine, renameOrganization } from './machine.ts';
 import { organizationsTable } from './store.ts';
 
-/** Organizations come from the seed file; the API shows a key its own through `developer_api_status`. */
+/** Organizations are made in the console or by the seed file; the API shows a key its own through `developer_api_status`. */
 export const organizationResource: Resource<OrganizationRow> = {
   name: 'organization',
   table: organizationsTable,
@@ -19,3 +24,31 @@ export const organizationResource: Resource<OrganizationRow> = {
     updatedAt: instantToText(row.updatedAt),
   }),
 };
+
+const RenameBody = strict({ name: text(limits.nameLengthMax) });
+
+export const organizationRoutes: readonly ConsoleRoute[] = [
+  {
+    operationId: 'retrieveOrganization',
+    method: 'GET',
+    path: 'organization',
+    within: 'organization',
+    role: 'viewer',
+    summary: 'The organization',
+    read: ({ reader, principal: { orgId } }) =>
+      reader
+        .byKey(organizationsTable, orgId, orgId)
+        .then((row) => (row ? organizationResource.present(row) : refuse('resource_not_found'))),
+  },
+  {
+    operationId: 'renameOrganization',
+    method: 'POST',
+    path: 'organization/rename',
+    within: 'organization',
+    role: 'admin',
+    summary: 'Give the organization another name',
+    body: RenameBody,
+    command: renameOrganization,
+    input: ({ body }) => ({ name: (body as Static<typeof RenameBody>).name }),
+  },
+];

@@ -1,4 +1,5 @@
-import { accepted, type CommandKind, change } from '../../kernel/command.ts';
+import { accepted, type Change, type CommandKind, change } from '../../kernel/command.ts';
+import { refuse } from '../../kernel/errors.ts';
 import { defineMachine } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
 
@@ -9,6 +10,7 @@ export const organizationMachine = defineMachine<OrganizationRow>({
   moves: [
     { action: 'create', from: [], to: ['active'], event: 'created' },
     { action: 'rename', from: ['active'], to: ['active'], event: 'renamed' },
+    { action: 'count_owners', from: ['active'], to: ['active'], by: 'member', event: 'updated' },
   ],
 });
 
@@ -18,6 +20,8 @@ export interface OrganizationRow {
   readonly status: 'active';
   readonly version: number;
   readonly name: string;
+  /** How many members are owners. The last one can neither leave nor step down. */
+  readonly owners: number;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }
@@ -30,19 +34,40 @@ export const declareOrganization: CommandKind<{ readonly name: string }> = {
   decide: ({ name }, { orgId, now }, rows) => {
     const before = rows.get<OrganizationRow>('organization', orgId);
     if (!before) {
-      const row: OrganizationRow = {
-        orgId,
-        id: orgId,
-        status: 'active',
-        version: 1,
-        name,
-        createdAt: now,
-        updatedAt: now,
-      };
+      const row = newOrganization(orgId, name, 0, now);
       return accepted([change(organizationMachine, 'create', null, row)], 'organization', row);
     }
-    if (before.name === name) return accepted([], 'organization', before);
-    const row = { ...before, name, version: before.version + 1, updatedAt: now };
-    return accepted([change(organizationMachine, 'rename', before, row)], 'organization', row);
+    return renamed(before, name, now);
   },
 };
+
+export const renameOrganization: CommandKind<{ readonly name: string }> = {
+  name: 'organizations.rename',
+  success: 'ok',
+  reads: (_input, { orgId }) => [{ resource: 'organization', id: orgId, lock: 'update' }],
+  decide: ({ name }, { orgId, wallNow }, rows) => {
+    const before = rows.get<OrganizationRow>('organization', orgId);
+    return before ? renamed(before, name, wallNow) : refuse('resource_not_found');
+  },
+};
+
+export function newOrganization(orgId: string, name: string, owners: number, now: Instant): OrganizationRow {
+  return {
+    ...{ orgId, id: orgId, name, owners },
+    ...{ status: 'active', version: 1, createdAt: now, updatedAt: now },
+  };
+}
+
+/** Brought along by a member who becomes an owner, or is one no longer. */
+export function countOwners(before: OrganizationRow, difference: number, now: Instant): readonly Change[] {
+  if (difference === 0) return [];
+  const owners = before.owners + difference;
+  const row = { ...before, owners, version: before.version + 1, updatedAt: now };
+  return [change(organizationMachine, 'count_owners', before, row)];
+}
+
+function renamed(before: OrganizationRow, name: string, now: Instant) {
+  if (before.name === name) return accepted([], 'organization', before);
+  const row = { ...before, name, version: before.version + 1, updatedAt: now };
+  return accepted([change(organizationMachine, 'rename', before, row)], 'organization', row);
+}

@@ -7,6 +7,7 @@ export const organizationsTable = defineTable<OrganizationRow>('organizations', 
   status: 'text',
   version: 'integer',
   name: 'text',
+  owners: 'integer',
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 });

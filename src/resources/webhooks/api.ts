@@ -141,14 +141,10 @@ export function webhookRoutes(types: readonly string[]): readonly Route[] {
       body: CreateBody,
       bodyName: 'WebhookCreate',
       command: createWebhook,
-      input: ({ body }) => {
+      input: ({ principal, body }) => {
         const asked = body as Static<typeof CreateBody>;
-        const defaults = {
-          description: null,
-          eventTypes: ['*'],
-          retryProfile: 'standard',
-          concurrencyMax: limits.webhookConcurrencyDefault,
-        };
+        const { eventTypes, retryProfile, maxConcurrency } = principal.terms.webhookDefaults;
+        const defaults = { description: null, eventTypes, retryProfile, concurrencyMax: maxConcurrency };
         return { fields: { ...defaults, ...fieldsOf(asked) }, secret: asked.secret };
       },
     },

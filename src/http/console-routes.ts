@@ -1,0 +1,116 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { People, Person, Visitor } from '../identity/people.ts';
+import { type Refusal, refuse } from '../kernel/errors.ts';
+import { isId } from '../kernel/ids.ts';
+import { isAtLeast, type Role, roleFor, scopesOf } from '../kernel/roles.ts';
+import type { ConsoleRoute, Principal, Reader, Route, Served } from '../kernel/route.ts';
+import { defaultTerms } from '../kernel/terms.ts';
+import { statusRoute } from '../resources/api-status/api.ts';
+import { memberIdOf } from '../resources/members/machine.ts';
+import { findPlace } from '../resources/members/store.ts';
+import { refuseOrigin } from './console-origin.ts';
+import { Refused } from './refused.ts';
+import { refuseHeaders, type Serving } from './serve.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    person: Person | null;
+  }
+}
+
+export interface ConsoleSettings {
+  readonly people: People;
+  readonly reader: Reader;
+  readonly publicUrl: () => string;
+  readonly routes: readonly Route[];
+  readonly consoleRoutes: readonly ConsoleRoute[];
+}
+
+/** A route with the place and the role that a person needs for it. */
+export interface PersonRoute {
+  readonly route: Served;
+  readonly within: ConsoleRoute['within'];
+  readonly role: Role;
+}
+
+export const consolePrefix = '/console/api/';
+
+/** All that people can ask for: what the API has for keys, except for what is about a key, and what only the console has. */
+export function personRoutes(
+  routes: readonly Route[],
+  consoleRoutes: readonly ConsoleRoute[],
+): readonly PersonRoute[] {
+  return [
+    ...routes
+      .filter((route) => route !== statusRoute)
+      .map((route) => ({ route, within: 'application', role: roleFor(route.scope) }) as const),
+    ...consoleRoutes.map((route) => ({ route, within: route.within, role: route.role })),
+  ];
+}
+
+/** Serves both route tables to people who are signed in, each in an organization that they belong to. */
+export function addConsoleRoutes(app: FastifyInstance, settings: ConsoleSettings, serving: Serving): void {
+  app.decorateRequest('person', null);
+  for (const { route, within, role } of personRoutes(settings.routes, settings.consoleRoutes)) {
+    const place = within === 'organization' ? ':orgId/' : ':orgId/:appId/';
+    const url = consolePrefix + place + route.path.replace(/\{(\w+)\}/g, ':$1');
+    serving.add(route, url, (request, reply, done) => {
+      admit(settings, request, reply, role)
+        .then((refusal) => refusal ?? refuseHeaders(request, route))
+        .then((refusal) => done(refusal ? new Refused(refusal) : undefined), done);
+    });
+  }
+}
+
+/** Whoever is no member of an organization learns nothing of it, not even that it is there. */
+export async function admit(
+  { people, reader, publicUrl }: Pick<ConsoleSettings, 'people' | 'reader' | 'publicUrl'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  role: Role,
+): Promise<Refusal | undefined> {
+  const foreign = refuseOrigin(request.method, request.headers, publicUrl());
+  if (foreign) return foreign;
+  const person = await personOf(people, request, reply);
+  if (!person) return refuse('session_missing');
+  const { orgId = '', appId = '' } = request.params as { orgId?: string; appId?: string };
+  if (!isId('organization', orgId) || (appId !== '' && !isId('application', appId)))
+    return refuse('resource_not_found');
+  const place = await findPlace(reader, orgId, memberIdOf(person.id), appId);
+  if (!place || (appId !== '' && place.appId === null)) return refuse('resource_not_found');
+  const principal: Principal = {
+    ...{ orgId, orgName: place.orgName, appId, appName: place.appName ?? '' },
+    terms: place.terms ?? defaultTerms,
+    actor: { kind: 'person', id: person.id },
+    name: person.name,
+    scopes: scopesOf(place.role),
+    role: place.role,
+  };
+  request.principal = principal;
+  if (isAtLeast(place.role, role)) return undefined;
+  return refuse('role_missing', {
+    message: `Your role in ${place.orgName} is ${place.role}; this takes ${role}.`,
+    details: { role },
+  });
+}
+
+export async function personOf(
+  people: People,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Person | null> {
+  const found = await people.whoIs(visitorOf(request));
+  if (!found) return null;
+  setCookies(reply, found.cookies);
+  request.person = found.value.person;
+  return found.value.person;
+}
+
+export function setCookies(reply: FastifyReply, cookies: readonly string[]): void {
+  for (const cookie of cookies) reply.header('Set-Cookie', cookie);
+}
+
+export function visitorOf(request: FastifyRequest): Visitor {
+  const { 'user-agent': agent, cookie: cookies } = request.headers;
+  return { address: request.ip, agent, cookies };
+}

@@ -1,0 +1,299 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Static, type TSchema, Type } from 'typebox';
+import type { Engine } from '../engine/engine.ts';
+import { newSuffix } from '../engine/ids.ts';
+import type { Answer, Submission } from '../engine/submission.ts';
+import type { Outcome, People, Person } from '../identity/people.ts';
+import type { Actor } from '../kernel/command.ts';
+import { type Presented, resourceBody, type Success, successStatus } from '../kernel/envelope.ts';
+import { type Refusal, refuse } from '../kernel/errors.ts';
+import { formatId, idPrefixes } from '../kernel/ids.ts';
+import { limits } from '../kernel/limits.ts';
+import { instantToText } from '../kernel/list.ts';
+import type { Reader } from '../kernel/route.ts';
+import { Email, exactlyOne, strict, text } from '../kernel/schema.ts';
+import { defaultTerms } from '../kernel/terms.ts';
+import { apiVersion } from '../kernel/version.ts';
+import { acceptInvitation, isOpen } from '../resources/invitations/machine.ts';
+import { findInvitation, type KnownInvitation } from '../resources/invitations/store.ts';
+import { foundOrganization } from '../resources/members/machine.ts';
+import { findMemberships } from '../resources/members/store.ts';
+import { refuseOrigin } from './console-origin.ts';
+import { consolePrefix, personOf, setCookies, visitorOf } from './console-routes.ts';
+import { Refused } from './refused.ts';
+import { sendAnswer, sendJson } from './send.ts';
+import { compileBody } from './validate.ts';
+
+export interface SessionSettings {
+  readonly people: People;
+  readonly engine: Engine;
+  readonly reader: Reader;
+  readonly publicUrl: () => string;
+  readonly wallClock: () => number;
+  /** Whether anybody may sign up, or only who was invited. */
+  readonly isOpen: boolean;
+  readonly hashOfToken: (token: string) => Uint8Array;
+}
+
+const Password = Type.String({ minLength: limits.passwordLengthMin, maxLength: limits.passwordLengthMax });
+/** What is only compared may be of any length that a password ever had. */
+const Given = text(limits.passwordLengthMax);
+const Name = text(limits.nameLengthMax);
+const Token = Type.String({ pattern: '^[A-Za-z0-9_-]{10,100}$' });
+
+const SignUp = strict({ name: Name, email: Email, password: Password, invitation: Type.Optional(Token) });
+const SignIn = strict({ email: Email, password: Given });
+const Second = strict(
+  { code: Type.Optional(text(12)), backupCode: Type.Optional(text(40)) },
+  exactlyOne('code', 'backupCode'),
+);
+const Profile = strict({ name: Name });
+const NewPassword = strict({ currentPassword: Given, newPassword: Password });
+const WithPassword = strict({ password: Given });
+const Code = strict({ code: text(12) });
+const Reset = strict({ token: Token, newPassword: Password });
+const NewOrganization = strict({ name: Name });
+const Nothing = strict({});
+
+/** The routes of the console that belong to no organization: who is signed in, and how that came about. */
+export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings): void {
+  const { people, engine, reader, publicUrl, wallClock } = settings;
+
+  const session = async (person: Person | null): Promise<Presented> => {
+    const memberships = person ? await findMemberships(reader, person.id) : [];
+    return {
+      ...{ object: 'session', sandbox: true, status: 'ok' },
+      person: person && {
+        ...{ id: person.id, email: person.email, name: person.name, twoFactor: person.hasTwoFactor },
+      },
+      organizations: memberships.map(({ orgId, orgName, role }) => ({ id: orgId, name: orgName, role })),
+      registration: settings.isOpen ? 'open' : 'closed',
+      publicUrl: publicUrl(),
+      apiVersion,
+    };
+  };
+
+  const show = (reply: FastifyReply, presented: Presented, success: Success = 'ok') =>
+    sendJson(reply, successStatus[success], resourceBody(presented, reply.request.id));
+
+  /** Takes what was asked for, or the refusal, and what the browser shall keep. */
+  function taken<Value>(reply: FastifyReply, outcome: Outcome<Value> | Refusal): Value {
+    if (!outcome.ok) throw new Refused(outcome);
+    setCookies(reply, outcome.cookies);
+    return outcome.value;
+  }
+
+  const signedIn = async (request: FastifyRequest, reply: FastifyReply): Promise<Person> => {
+    const person = await personOf(people, request, reply);
+    if (!person) throw new Refused(refuse('session_missing'));
+    return person;
+  };
+
+  function checkOrigin(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+    const foreign = refuseOrigin(request.method, request.headers, publicUrl());
+    done(foreign ? new Refused(foreign) : undefined);
+  }
+
+  function get(
+    path: string,
+    handler: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>,
+  ) {
+    app.get(`${consolePrefix}${path}`, { onRequest: checkOrigin }, handler);
+  }
+
+  function post<S extends TSchema>(
+    path: string,
+    schema: S,
+    handler: (body: Static<S>, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>,
+  ) {
+    const check = compileBody(schema);
+    app.post(`${consolePrefix}${path}`, { onRequest: checkOrigin }, (request, reply) => {
+      const body = request.body ?? {};
+      const refusal = check(body);
+      if (refusal) throw new Refused(refusal);
+      return handler(body as Static<S>, request, reply);
+    });
+  }
+
+  function submission(
+    request: FastifyRequest,
+    orgId: string,
+    person: Person,
+  ): Omit<Submission, 'kind' | 'input'> {
+    const actor: Actor = { kind: 'person', id: person.id };
+    const suffix = request.id.slice(idPrefixes.request.length + 1);
+    return {
+      idempotency: null,
+      wallNow: wallClock(),
+      context: {
+        orgId,
+        appId: null,
+        terms: defaultTerms,
+        actor,
+        requestId: request.id,
+        ip: request.ip,
+        suffix,
+      },
+    };
+  }
+
+  const openInvitation = async (token: string): Promise<KnownInvitation> => {
+    const found = await findInvitation(reader, settings.hashOfToken(token));
+    if (!found || !isOpen(found, wallClock())) throw new Refused(refuse('resource_not_found'));
+    return found;
+  };
+
+  const accept = (request: FastifyRequest, invitation: KnownInvitation, person: Person): Promise<Answer> =>
+    engine.submit({
+      ...submission(request, invitation.orgId, person),
+      kind: acceptInvitation,
+      input: { id: invitation.id, personId: person.id, email: person.email },
+    });
+
+  get('session', async (request, reply) => {
+    return show(reply, await session(await personOf(people, request, reply)));
+  });
+
+  post('session/sign_up', SignUp, async ({ invitation: token, ...asked }, request, reply) => {
+    const invitation = token === undefined ? undefined : await openInvitation(token);
+    if (!settings.isOpen && !invitation) throw new Refused(refuse('registration_closed'));
+    const email = asked.email.toLowerCase();
+    if (invitation && invitation.email !== null && invitation.email !== email)
+      throw new Refused(refuse('invitation_for_another', { param: '/email' }));
+    const person = taken(reply, await people.signUp({ ...asked, email }, visitorOf(request)));
+    if (invitation) {
+      const answer = await accept(request, invitation, person);
+      // Somebody else took the link in the meantime: the account stands, and the person is told of the rest by the page.
+      if (answer.code !== null) return sendAnswer(reply, answer);
+    }
+    return show(reply, await session(person), 'created');
+  });
+
+  post('session/sign_in', SignIn, async (asked, request, reply) => {
+    const person = taken(reply, await people.signIn(asked, visitorOf(request)));
+    const presented = await session(person);
+    return show(reply, person ? presented : { ...presented, status: 'two_factor_required' });
+  });
+
+  post('session/two_factor', Second, async ({ code, backupCode }, request, reply) => {
+    const asked = code === undefined ? { backupCode: backupCode ?? '' } : { code };
+    return show(reply, await session(taken(reply, await people.verifySecond(asked, visitorOf(request)))));
+  });
+
+  post('session/sign_out', Nothing, async (_body, request, reply) => {
+    taken(reply, await people.signOut(visitorOf(request)));
+    return show(reply, await session(null));
+  });
+
+  post('session/profile', Profile, async ({ name }, request, reply) => {
+    const person = await signedIn(request, reply);
+    taken(reply, await people.rename(name, visitorOf(request)));
+    return show(reply, await session({ ...person, name }));
+  });
+
+  post('session/password', NewPassword, async (asked, request, reply) => {
+    const person = await signedIn(request, reply);
+    taken(reply, await people.changePassword(asked, person, visitorOf(request)));
+    return show(reply, await session(person));
+  });
+
+  post('session/password_reset', Reset, async (asked, request, reply) => {
+    taken(reply, await people.resetPassword(asked, visitorOf(request)));
+    return show(reply, await session(null));
+  });
+
+  get('session/devices', async (request, reply) => {
+    const found = await people.whoIs(visitorOf(request));
+    if (!found) throw new Refused(refuse('session_missing'));
+    setCookies(reply, found.cookies);
+    const data = (await people.devices(visitorOf(request))).map((device) => ({
+      ...{ object: 'device_session', sandbox: true, status: 'active', id: device.id },
+      createdAt: instantToText(device.createdAt),
+      lastSeenAt: instantToText(device.lastSeenAt),
+      expiresAt: instantToText(device.expiresAt),
+      ip: device.address,
+      userAgent: device.agent,
+      isCurrent: device.id === found.value.sessionId,
+    }));
+    return show(reply, {
+      object: 'list',
+      sandbox: true,
+      status: 'ok',
+      data,
+      hasMore: false,
+      nextCursor: null,
+    });
+  });
+
+  post('session/devices/revoke_others', Nothing, async (_body, request, reply) => {
+    const person = await signedIn(request, reply);
+    taken(reply, await people.revokeOthers(visitorOf(request)));
+    return show(reply, await session(person));
+  });
+
+  post('session/devices/:id/revoke', Nothing, async (_body, request, reply) => {
+    const person = await signedIn(request, reply);
+    const { id } = request.params as { id: string };
+    taken(reply, await people.revokeDevice(id, visitorOf(request)));
+    return show(reply, await session(person));
+  });
+
+  post('session/two_factor/enable', WithPassword, async ({ password }, request, reply) => {
+    const person = await signedIn(request, reply);
+    const { uri, backupCodes } = taken(
+      reply,
+      await people.enableTwoFactor(password, person, visitorOf(request)),
+    );
+    const secret = new URL(uri).searchParams.get('secret');
+    return show(reply, {
+      ...{ object: 'two_factor', sandbox: true, status: 'pending' },
+      uri,
+      secret,
+      backupCodes,
+    });
+  });
+
+  post('session/two_factor/confirm', Code, async ({ code }, request, reply) => {
+    await signedIn(request, reply);
+    return show(reply, await session(taken(reply, await people.verifySecond({ code }, visitorOf(request)))));
+  });
+
+  post('session/two_factor/disable', WithPassword, async ({ password }, request, reply) => {
+    const person = await signedIn(request, reply);
+    taken(reply, await people.disableTwoFactor(password, person, visitorOf(request)));
+    return show(reply, await session({ ...person, hasTwoFactor: false }));
+  });
+
+  get('session/invitations/:token', async (request, reply) => {
+    const { token } = request.params as { token: string };
+    const { orgName, role, email, expiresAt } = await openInvitation(token);
+    return show(reply, {
+      ...{ object: 'invitation', sandbox: true, status: 'pending' },
+      ...{ organizationName: orgName, role, email, expiresAt: instantToText(expiresAt) },
+    });
+  });
+
+  post('session/invitations/:token/accept', Nothing, async (_body, request, reply) => {
+    const person = await signedIn(request, reply);
+    const { token } = request.params as { token: string };
+    const answer = await accept(request, await openInvitation(token), person);
+    if (answer.code !== null) return sendAnswer(reply, answer);
+    return show(reply, await session(person));
+  });
+
+  post('session/organizations', NewOrganization, async ({ name }, request, reply) => {
+    const person = await signedIn(request, reply);
+    if (!settings.isOpen) {
+      const mine = await findMemberships(reader, person.id);
+      // Where nobody may sign up, who was invited as a guest does not open houses of their own.
+      if (!mine.some(({ role }) => role === 'owner')) throw new Refused(refuse('registration_closed'));
+    }
+    const orgId = formatId('organization', newSuffix());
+    const answer = await engine.submit({
+      ...submission(request, orgId, person),
+      kind: foundOrganization,
+      input: { name, personId: person.id },
+    });
+    return sendAnswer(reply, answer);
+  });
+}

@@ -1,0 +1,32 @@
+import type { FastifyInstance } from 'fastify';
+import type { People } from '../identity/people.ts';
+import type { ConsoleRoute } from '../kernel/route.ts';
+import type { AppSettings } from './app.ts';
+import { addConsolePages } from './console-pages.ts';
+import { addConsoleRoutes } from './console-routes.ts';
+import { addSessionRoutes } from './console-session.ts';
+import type { Serving } from './serve.ts';
+
+/** What the console needs besides what the API has. */
+export interface Console {
+  readonly people: People;
+  readonly routes: readonly ConsoleRoute[];
+  /** Where the build has put the pages. */
+  readonly directory: URL;
+  /** Whether anybody may sign up, or only who was invited. */
+  readonly isOpen: boolean;
+  readonly hashOfToken: (token: string) => Uint8Array;
+}
+
+export function addConsole(
+  app: FastifyInstance,
+  settings: AppSettings,
+  console: Console,
+  serving: Serving,
+): void {
+  const { engine, reader, publicUrl, wallClock } = settings;
+  const { people, routes: consoleRoutes } = console;
+  addConsolePages(app, console.directory);
+  addSessionRoutes(app, { ...console, engine, reader, publicUrl, wallClock });
+  addConsoleRoutes(app, { people, reader, publicUrl, routes: settings.routes, consoleRoutes }, serving);
+}

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import type { Database } from '../db/database.ts';
+import { type Refusal, refuse } from '../kernel/errors.ts';
+import type { Instant, Statement } from '../kernel/table.ts';
+
+const windowMs = 15 * 60_000;
+const ofAccountMax = 10;
+const ofAddressMax = 100;
+
+const countTry: Statement = {
+  name: 'sign_in_count',
+  text: `insert into sign_in_tries as t (subject, tries, since)
+    select s, 1, $2::timestamptz from unnest($1::text[]) as s order by s
+    on conflict (subject) do update set
+      tries = case when t.since <= $3::timestamptz then 1 else t.tries + 1 end,
+      since = case when t.since <= $3::timestamptz then excluded.since else t.since end
+    returning subject, tries, since`,
+};
+
+const forgive: Statement = {
+  name: 'sign_in_forgive',
+  text: `with gone as (delete from sign_in_tries where subject = $1)
+    update sign_in_tries set tries = greatest(tries - 1, 0) where subject = $2`,
+};
+
+const forget: Statement = { name: 'sign_in_forget', text: 'delete from sign_in_tries where since <= $1' };
+
+/**
+ * How often a password or a code may be guessed: ten times in a quarter of an hour for one account, a hundred times from one
+ * address, over all nodes. A try is counted before it is looked at, so that many at once gain nothing, and one that was
+ * right is taken back.
+ */
+export class Tries {
+  readonly #database: Pick<Database, 'query'>;
+
+  constructor(database: Pick<Database, 'query'>) {
+    this.#database = database;
+  }
+
+  async take(account: string, address: string, now: Instant): Promise<Refusal | undefined> {
+    const rows = await this.#database.query<{ subject: string; tries: number; since: Instant }>(countTry, [
+      [ofAccount(account), ofAddress(address)],
+      new Date(now).toISOString(),
+      new Date(now - windowMs).toISOString(),
+    ]);
+    const full = rows.filter(
+      ({ subject, tries }) => tries > (subject === ofAccount(account) ? ofAccountMax : ofAddressMax),
+    );
+    if (full.length === 0) return undefined;
+    const until = Math.max(...full.map(({ since }) => since + windowMs));
+    const retryAfterSeconds = Math.max(1, Math.ceil((until - now) / 1000));
+    return refuse('rate_limited', {
+      message: `Signing in was tried too often. Try again in ${Math.ceil(retryAfterSeconds / 60)} minutes.`,
+      retryAfterSeconds,
+    });
+  }
+
+  async wasRight(account: string, address: string): Promise<void> {
+    await this.#database.query(forgive, [ofAccount(account), ofAddress(address)]);
+  }
+
+  /** What lies behind the window counts no longer. */
+  async reap(now: Instant): Promise<void> {
+    await this.#database.query(forget, [new Date(now - windowMs).toISOString()]);
+  }
+}
+
+function ofAccount(account: string): string {
+  return subjectOf('account', account.toLowerCase());
+}
+
+function ofAddress(address: string): string {
+  return subjectOf('address', address);
+}
+
+function subjectOf(kind: string, text: string): string {
+  return createHash('sha256').update(`${kind} ${text}`).digest('hex');
+}

@@ -1,0 +1,115 @@
+import type { Role } from '../../kernel/roles.ts';
+import type { Reader } from '../../kernel/route.ts';
+import { defineTable, type Instant, type Statement } from '../../kernel/table.ts';
+import type { Terms } from '../../kernel/terms.ts';
+import type { MemberRow } from './machine.ts';
+
+export const membersTable = defineTable<MemberRow>('members', ['org_id', 'id'], {
+  orgId: 'text',
+  id: 'text',
+  personId: 'text',
+  role: 'text',
+  status: 'text',
+  version: 'integer',
+  createdAt: 'timestamptz',
+  updatedAt: 'timestamptz',
+});
+
+/** A member with the name and the address of the person. */
+export interface KnownMember {
+  readonly id: string;
+  readonly personId: string;
+  readonly name: string;
+  readonly email: string;
+  readonly hasTwoFactor: boolean;
+  readonly role: Role;
+  readonly createdAt: Instant;
+}
+
+const knownMembers: Statement = {
+  name: 'members_known',
+  text: `select m.id, m.person_id as "personId", p.name, p.email, p.two_factor_enabled as "hasTwoFactor", m.role,
+      m.created_at as "createdAt"
+    from members m join persons p on p.id = m.person_id
+    where m.org_id = $1 and m.status = 'active' order by m.created_at, m.id limit $2`,
+};
+
+export function findMembers(
+  reader: Pick<Reader, 'rows'>,
+  orgId: string,
+  limit: number,
+): PromiseLike<readonly KnownMember[]> {
+  return reader.rows<KnownMember>(knownMembers, [orgId, limit]);
+}
+
+export interface Membership {
+  readonly orgId: string;
+  readonly orgName: string;
+  readonly role: Role;
+}
+
+const membershipsOf: Statement = {
+  name: 'memberships_of_person',
+  text: `select m.org_id as "orgId", o.name as "orgName", m.role
+    from members m join organizations o on o.org_id = m.org_id and o.id = m.org_id
+    where m.person_id = $1 and m.status = 'active' order by o.name, m.org_id limit 200`,
+};
+
+/** All organizations of a person. */
+export function findMemberships(
+  reader: Pick<Reader, 'rows'>,
+  personId: string,
+): PromiseLike<readonly Membership[]> {
+  return reader.rows<Membership>(membershipsOf, [personId]);
+}
+
+/** A person's place in one organization, and the application that they look at. */
+export interface Place extends Membership {
+  /** Null when the organization has no such application. */
+  readonly appId: string | null;
+  readonly appName: string | null;
+  readonly terms: Terms | null;
+}
+
+const placeOf: Statement = {
+  name: 'member_place',
+  text: `select m.org_id as "orgId", o.name as "orgName", m.role, a.id as "appId", a.name as "appName",
+      a.fee_basis_points as "feeBasisPoints", a.fee_fixed as "feeFixed", a.provider,
+      a.fx_margin_basis_points as "fxMarginBasisPoints", a.fx_rates as "fxRates", a.webhook_defaults as "webhookDefaults"
+    from members m
+    join organizations o on o.org_id = m.org_id and o.id = m.org_id
+    left join applications a on a.org_id = m.org_id and a.id = $3
+    where m.org_id = $1 and m.id = $2 and m.status = 'active'`,
+};
+
+/** Undefined when the person is no member: for them the organization is not there. */
+export async function findPlace(
+  reader: Pick<Reader, 'rows'>,
+  orgId: string,
+  memberId: string,
+  appId: string,
+): Promise<Place | undefined> {
+  const [row] = await reader.rows<Omit<Place, 'terms'> & Terms>(placeOf, [orgId, memberId, appId]);
+  if (!row) return undefined;
+  const { orgName, role, appName } = row;
+  const { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults } = row;
+  const terms = { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults };
+  return { orgId, orgName, role, appId: row.appId, appName, terms: row.appId === null ? null : terms };
+}
+
+const sharedWith: Statement = {
+  name: 'member_is_elsewhere',
+  text: `select 1 as one from members theirs
+    where theirs.person_id = $1 and theirs.status = 'active' and not exists (
+      select from members own where own.org_id = theirs.org_id and own.person_id = $2
+        and own.status = 'active' and own.role = 'owner') limit 1`,
+};
+
+/** Whether a person belongs to an organization that another person does not own. */
+export async function isBeyond(
+  reader: Pick<Reader, 'rows'>,
+  personId: string,
+  ownerId: string,
+): Promise<boolean> {
+  return (await reader.rows(sharedWith, [personId, ownerId])).length > 0;
+}

@@ -1,0 +1,159 @@
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { isIP } from 'node:net';
+import type { Engine } from '../engine/engine.ts';
+import { refusedCommand, type Submission } from '../engine/submission.ts';
+import { findCurrency } from '../kernel/currency.ts';
+import { type Refusal, refuse } from '../kernel/errors.ts';
+import { limits } from '../kernel/limits.ts';
+import type { Reader } from '../kernel/route.ts';
+import type { Instant } from '../kernel/table.ts';
+import type { Terms } from '../kernel/terms.ts';
+import {
+  type ApiKeySettings,
+  apiKeyPrefix,
+  createApiKey,
+  type MadeKey,
+  rotateApiKey,
+  updateApiKey,
+} from '../resources/api-keys/machine.ts';
+import { countActiveKeys } from '../resources/api-keys/store.ts';
+import { createApplication, updateApplication } from '../resources/applications/machine.ts';
+import { countApplications } from '../resources/applications/store.ts';
+import { createInvitation } from '../resources/invitations/machine.ts';
+import { findOpenInvitations } from '../resources/invitations/store.ts';
+import { resetMember } from '../resources/members/machine.ts';
+import { findMembers, isBeyond } from '../resources/members/store.ts';
+import type { Errand } from './webhook-errands.ts';
+
+export interface ConsoleErrandsSettings {
+  readonly engine: Engine;
+  readonly reader: Reader;
+  readonly wallClock: () => Instant;
+  /** The address under which people know this server. */
+  readonly publicUrl: () => string;
+  readonly people: {
+    resetToken(email: string): Promise<{ readonly token: string; readonly expiresAt: Instant } | null>;
+  };
+}
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const keyLength = 32;
+const tokenBytes = 24;
+
+export function newApiKey(): MadeKey {
+  const key =
+    apiKeyPrefix + Array.from({ length: keyLength }, () => base62[randomInt(base62.length)]).join('');
+  return { key, hash: createHash('sha256').update(key).digest() };
+}
+
+/** What the link of an invitation carries, and what is kept of it. */
+export function newInvitationToken(): { readonly token: string; readonly hash: Uint8Array } {
+  const token = randomBytes(tokenBytes).toString('base64url');
+  return { token, hash: hashOfToken(token) };
+}
+
+export function hashOfToken(token: string): Uint8Array {
+  return createHash('sha256').update(token).digest();
+}
+
+/** What commands of the console need from outside, because deciding is pure: secrets, and how many there are already. */
+export function consoleErrands(settings: ConsoleErrandsSettings): ReadonlyMap<string, Errand> {
+  const { engine, reader, wallClock, publicUrl, people } = settings;
+
+  const submit = (submission: Submission, more: object) =>
+    engine.submit({ ...submission, input: { ...(submission.input as object), ...more } });
+  const refused = (submission: Submission, refusal: Refusal) =>
+    engine.submit({ ...submission, kind: refusedCommand(submission.kind.name, refusal), idempotency: null });
+
+  const withKey: Errand = async (submission) => {
+    const { orgId, appId } = submission.context;
+    const { settings: asked } = submission.input as { settings?: ApiKeySettings };
+    const refusal = refuseNetworks(asked?.allowedCidrs);
+    if (refusal) return refused(submission, refusal);
+    const others = await countActiveKeys(reader, orgId, appId ?? '', wallClock());
+    return submit(submission, { made: newApiKey(), others });
+  };
+
+  const changeKey: Errand = async (submission) => {
+    const { patch } = submission.input as { patch: Partial<ApiKeySettings> };
+    const refusal = refuseNetworks(patch.allowedCidrs);
+    return refusal ? refused(submission, refusal) : engine.submit(submission);
+  };
+
+  const makeApplication: Errand = async (submission) => {
+    const { terms } = submission.input as { terms: Partial<Terms> };
+    const refusal = refuseRates(terms.fxRates);
+    if (refusal) return refused(submission, refusal);
+    return submit(submission, { others: await countApplications(reader, submission.context.orgId) });
+  };
+
+  const changeApplication: Errand = async (submission) => {
+    const { patch } = submission.input as { patch: Partial<Terms> };
+    const refusal = refuseRates(patch.fxRates);
+    return refusal ? refused(submission, refusal) : engine.submit(submission);
+  };
+
+  const invite: Errand = async (submission) => {
+    const { token, hash } = newInvitationToken();
+    const { orgId } = submission.context;
+    const open = await findOpenInvitations(reader, orgId, wallClock(), limits.invitationsPendingMax);
+    return submit(submission, { hash, url: invitationUrl(publicUrl(), token), others: open.length });
+  };
+
+  const linkReset: Errand = async (submission) => {
+    const { id, byPersonId } = submission.input as { id: string; byPersonId: string };
+    const members = await findMembers(reader, submission.context.orgId, limits.membersMax);
+    const member = members.find((one) => one.id === id);
+    if (!member) return refused(submission, refuse('resource_not_found'));
+    if (await isBeyond(reader, member.personId, byPersonId))
+      return refused(submission, refuse('reset_not_allowed'));
+    const made = await people.resetToken(member.email);
+    if (!made) return refused(submission, refuse('resource_not_found'));
+    return submit(submission, { url: resetUrl(publicUrl(), made.token), expiresAt: made.expiresAt });
+  };
+
+  return new Map([
+    [resetMember.name, linkReset],
+    [createApiKey.name, withKey],
+    [rotateApiKey.name, withKey],
+    [updateApiKey.name, changeKey],
+    [createApplication.name, makeApplication],
+    [updateApplication.name, changeApplication],
+    [createInvitation.name, invite],
+  ]);
+}
+
+export function invitationUrl(publicUrl: string, token: string): string {
+  return `${publicUrl}/console/invitation/${token}`;
+}
+
+export function resetUrl(publicUrl: string, token: string): string {
+  return `${publicUrl}/console/reset/${token}`;
+}
+
+function refuseNetworks(cidrs: readonly string[] = []): Refusal | undefined {
+  const wrong = cidrs.findIndex((cidr) => !isCidr(cidr));
+  if (wrong === -1) return undefined;
+  return refuse('invalid_request', {
+    message: `"${cidrs[wrong]}" is no network such as 10.0.0.0/8, and no address.`,
+    param: `/allowedCidrs/${wrong}`,
+  });
+}
+
+function refuseRates(rates: Readonly<Record<string, string>> = {}): Refusal | undefined {
+  const unknown = Object.keys(rates)
+    .flatMap((pair) => pair.split('/'))
+    .find((code) => !findCurrency(code));
+  if (unknown === undefined) return undefined;
+  return refuse('unsupported_currency', {
+    message: `"${unknown}" is no currency that is supported.`,
+    param: '/fx/rates',
+  });
+}
+
+export function isCidr(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+}
