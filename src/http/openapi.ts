@@ -11,6 +11,11 @@ import { ExpandQuery } from '../kernel/schema.ts';
 import { scopesNeeded } from '../kernel/scopes.ts';
 import { apiVersion, apiVersions } from '../kernel/version.ts';
 
+/** What keys can meet; the rest is between the console and people. */
+const codesOfApi = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
+  (code) => !errorCatalogue[code].isOfConsole,
+);
+
 type Json = Record<string, unknown>;
 
 const ref = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
@@ -223,7 +228,7 @@ function parameters(): Json {
 
 function errorResponses(): Json {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of Object.keys(errorCatalogue) as ErrorCode[]) {
+  for (const code of codesOfApi) {
     const { status } = errorCatalogue[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
@@ -249,7 +254,7 @@ function errorSchema(): Json {
       requestId: Type.String({ pattern: idPattern('request') }),
       status: Type.Literal('error'),
       error: Type.Object({
-        code: Type.Enum(Object.keys(errorCatalogue)),
+        code: Type.Enum([...codesOfApi]),
         message: Type.String(),
         param: Type.Optional(
           Type.String({ description: 'A JSON pointer into the body, or the name of a parameter or header.' }),
