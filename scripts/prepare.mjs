@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { withLock } from './lock.mjs';
 
 export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
@@ -14,6 +15,7 @@ export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 export const tools = {
   biome: 'node_modules/@biomejs/biome/bin/biome',
   tsc: 'node_modules/typescript/bin/tsc',
+  vite: 'node_modules/vite/bin/vite.js',
   vitest: 'node_modules/vitest/vitest.mjs',
 };
 
@@ -109,12 +111,27 @@ async function ensureBuilt(/** @type {() => void} */ assertHeld) {
     await writeTemplate(${JSON.stringify(path.join(next, 'template.tar.gz'))});
     process.exit(0);`;
   await mustRun(['--input-type=module', '--eval', program], 'Making the database template failed.');
+  const pages = path.join(next, 'console');
+  await mustRun(
+    [tools.vite, 'build', 'console', '--outDir', pages, '--emptyOutDir'],
+    'Building the console failed.',
+  );
+  compress(path.join(pages, 'assets'));
   fs.writeFileSync(path.join(next, path.basename(buildStamp)), hash);
 
   assertHeld();
   if (fs.existsSync(dist)) fs.renameSync(dist, old);
   fs.renameSync(next, dist);
   fs.rmSync(old, { recursive: true, force: true });
+}
+
+/** Each file of the pages beside itself as browsers like it best: compressed once, not at every visit. @param {string} folder */
+function compress(folder) {
+  for (const name of fs.readdirSync(folder).filter((name) => /\.(css|js|svg)$/.test(name))) {
+    const content = fs.readFileSync(path.join(folder, name));
+    fs.writeFileSync(path.join(folder, `${name}.br`), brotliCompressSync(content));
+    fs.writeFileSync(path.join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));
+  }
 }
 
 function isBuilt() {
@@ -128,7 +145,13 @@ function installHash() {
 function buildHash() {
   const settings = fs.readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name));
   const sources = filesUnder('src').filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
-  return hashFiles([...sources, ...filesUnder('migrations'), ...settings, 'package-lock.json']);
+  return hashFiles([
+    ...sources,
+    ...filesUnder('console'),
+    ...filesUnder('migrations'),
+    ...settings,
+    'package-lock.json',
+  ]);
 }
 
 /** @param {string} folder */

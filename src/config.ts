@@ -40,6 +40,7 @@ export class ConfigProblem extends Error {
 
 export const usage = `Usage: npm start -- [flags]
        npm run sandbank -- verify [--data DIR] [--json]
+       npm run sandbank -- users --help
        npm run sandbank -- webhooks verify --help
 
 start (the default) runs the server. verify recomputes every balance from the postings of the ledger and reports any

@@ -10,15 +10,17 @@ import { openPostgres } from './db/postgres.ts';
 import { VaultProblem } from './engine/vault.ts';
 import { scopes } from './kernel/scopes.ts';
 import { findAnyKey } from './resources/api-keys/store.ts';
+import { findOrganizations } from './resources/organizations/store.ts';
 import { applySeed, readSeed, type Seed, SeedProblem } from './seed.ts';
 import { createServer, type Server } from './server.ts';
+import { ownerLink, usersCommand } from './users-command.ts';
 import { type Verification, verificationText, verify } from './verify.ts';
 import { webhooksCommand } from './webhooks-command.ts';
 import { newApiKey } from './workers/console-errands.ts';
 
 /** Starts Sandbank. What a person can mend is said in one sentence, without a stack trace. */
 export async function main(argv: readonly string[]): Promise<void> {
-  let name: Command | 'webhooks' = 'start';
+  let name: Command | 'users' | 'webhooks' = 'start';
   try {
     if (argv[0] === 'webhooks') {
       name = 'webhooks';
@@ -27,6 +29,10 @@ export async function main(argv: readonly string[]): Promise<void> {
       if (!isValid) process.exitCode = 1;
       return;
     }
+    if (argv[0] === 'users') {
+      name = 'users';
+      return console.log(await usersCommand(argv.slice(1), process.env));
+    }
     const invocation = readConfig(argv, process.env);
     if ('show' in invocation) return console.log(invocation.show === 'help' ? usage : await ownVersion());
     const { command, config, isJson } = invocation;
@@ -34,11 +40,18 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (command === 'verify') await check(config, isJson);
     else await run(config);
   } catch (error) {
-    const what = name === 'start' ? 'Sandbank did not start' : 'Nothing was verified';
+    const what = failures[name];
     console.error(`${what}. ${explain(error)}`);
     process.exitCode = 1;
   }
 }
+
+const failures = {
+  start: 'Sandbank did not start',
+  verify: 'Nothing was verified',
+  webhooks: 'Nothing was verified',
+  users: 'No link was made',
+} as const;
 
 /** `sandbank verify`: says whether the books are sound, also by its exit code. */
 async function check(config: Config, isJson: boolean): Promise<void> {
@@ -97,7 +110,13 @@ async function run(config: Config): Promise<void> {
     const known = await findAnyKey(server.reader);
     const address = await server.listen();
     closeOnSignal(server);
-    console.log(banner(config, address, demoKey, known?.lastFour));
+    const isDemo = !seed && config.databaseUrl === undefined;
+    const [demo] = isDemo ? await findOrganizations(server.reader, demoName) : [];
+    const link =
+      demo?.owners === 0
+        ? await ownerLink(server, demo.id, config.publicUrl ?? address, Date.now)
+        : undefined;
+    console.log(banner(config, address, link, demoKey, known?.lastFour));
     for (const { url, secret } of secrets)
       console.log(`The secret of the webhook ${url}, shown only now: ${secret}\n`);
   } catch (error) {
@@ -106,6 +125,8 @@ async function run(config: Config): Promise<void> {
   }
 }
 
+const demoName = 'Demo';
+
 /** A first start without a seed gets an organization to play with. Its key is shown once and kept as a hash. */
 async function makeDemo(server: Server): Promise<string | undefined> {
   if (await findAnyKey(server.reader)) return undefined;
@@ -113,7 +134,7 @@ async function makeDemo(server: Server): Promise<string | undefined> {
   const seed: Seed = {
     organizations: [
       {
-        name: 'Demo',
+        name: demoName,
         applications: [{ name: 'demo', apiKeys: [{ name: 'demo', key, scopes: [...scopes] }] }],
       },
     ],
@@ -125,6 +146,7 @@ async function makeDemo(server: Server): Promise<string | undefined> {
 function banner(
   config: Config,
   address: string,
+  link: string | undefined,
   demoKey: string | undefined,
   lastFour: string | undefined,
 ): string {
@@ -138,6 +160,13 @@ function banner(
     `  Data     ${whereData(config)}`,
     '',
   ];
+  if (link !== undefined)
+    lines.push(
+      'Nobody has joined the organization Demo yet. This link makes you its owner:',
+      '',
+      `  ${link}`,
+      '',
+    );
   if (demoKey !== undefined) {
     lines.push(
       'Demo key, shown only now:',
@@ -151,13 +180,12 @@ function banner(
     );
   } else if (lastFour === undefined) {
     lines.push(
-      'There is no API key yet. Declare one in a seed file and start with --seed FILE; the README shows how.',
+      'There is no API key yet. Make one in the console, or declare one in a seed file and start with --seed FILE.',
       '',
     );
   } else if (config.seedFile === undefined && config.databaseUrl === undefined) {
     lines.push(
-      `The key ending in ${lastFour} was shown at the first start. If it is lost, declare one of your own with --seed FILE,`,
-      'or stop, remove the data directory and start anew.',
+      `The key ending in ${lastFour} was shown at the first start. If it is lost, make another one in the console.`,
       '',
     );
   }

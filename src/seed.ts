@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type Static, Type } from 'typebox';
 import type { Engine } from './engine/engine.ts';
-import { newSuffix } from './engine/ids.ts';
 import type { Vault } from './engine/vault.ts';
 import { compileBody } from './http/validate.ts';
 import type { People } from './identity/people.ts';
@@ -15,7 +14,6 @@ import { retryProfileNames } from './kernel/retry.ts';
 import type { Reader } from './kernel/route.ts';
 import { Email, strict, Time, text } from './kernel/schema.ts';
 import { isScope, scopes } from './kernel/scopes.ts';
-import { defaultTerms } from './kernel/terms.ts';
 import { providerNames } from './provider/index.ts';
 import { apiKeyPattern, declareApiKey } from './resources/api-keys/machine.ts';
 import { findKeyOwner } from './resources/api-keys/store.ts';
@@ -30,6 +28,7 @@ import { webhooksTable } from './resources/webhooks/store.ts';
 import type { AddressGuard } from './workers/address-guard.ts';
 import { isCidr } from './workers/console-errands.ts';
 import { belongsTo, newWebhookSecret } from './workers/signature.ts';
+import { systemCommand } from './workers/system-command.ts';
 
 /**
  * The seed file declares what shall be there. It is applied at every start and by every node: ids are derived from
@@ -161,23 +160,9 @@ export async function applySeed(
   for (const organization of seed.organizations) {
     const orgId = derivedId('organization', organization.name);
     const declare = async <Input>(kind: CommandKind<Input>, input: Input): Promise<void> => {
-      const suffix = newSuffix();
-      const now = wallClock();
-      const answer = await engine.submit({
-        kind,
-        input,
-        idempotency: null,
-        wallNow: now,
-        context: {
-          orgId,
-          appId: null,
-          terms: defaultTerms,
-          actor: { kind: 'system', id: 'seed' },
-          requestId: formatId('request', suffix),
-          ip: null,
-          suffix,
-        },
-      });
+      const answer = await engine.submit(
+        systemCommand(kind, input, { orgId, appId: null }, 'seed', wallClock()),
+      );
       if (answer.code !== null)
         throw new SeedProblem(`Organization "${organization.name}" could not be declared: ${answer.code}.`);
     };

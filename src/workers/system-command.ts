@@ -9,7 +9,7 @@ import { defaultTerms } from '../kernel/terms.ts';
 export function systemCommand<Input>(
   kind: CommandKind<Input>,
   input: Input,
-  { orgId, appId }: { readonly orgId: string; readonly appId: string },
+  { orgId, appId }: { readonly orgId: string; readonly appId: string | null },
   by: string,
   wallNow: Instant,
 ): Submission {

@@ -28,6 +28,10 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['src/config.ts', ['src/kernel/']],
   ['src/secret.ts', []],
   ['src/signature-check.ts', []],
+  [
+    'src/users-command.ts',
+    ['src/config.ts', 'src/server.ts', 'src/kernel/', 'src/resources/', 'src/workers/'],
+  ],
   ['src/webhooks-command.ts', ['src/config.ts', 'src/signature-check.ts']],
   [
     'src/seed.ts',
