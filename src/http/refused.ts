@@ -33,5 +33,7 @@ export function refusalOf(error: unknown): Refusal {
   if (known) return refuse(known);
   // The request ended before its body did: the caller is gone or made a mistake, and nobody reads the answer.
   if (statusCode === 400) return refuse('invalid_request', { message: 'The request is not complete.' });
+  // A path that leads out of the folder of the pages.
+  if (statusCode === 403) return refuse('route_not_found');
   return refuse('internal_error');
 }
