@@ -43,11 +43,11 @@ export async function usersCommand(
       `There is no database in ${dataDirectory ?? 'memory'}; choose the directory with --data.`,
     );
   const url = (values.url ?? config.publicUrl ?? `http://${config.host}:${config.port}`).replace(/\/+$/, '');
+  const work = workOf(what, values, url);
   // Nothing is served and no worker runs: it is there for its parts.
   const server = await createServer({ ...config, role: 'api' });
   try {
-    const made =
-      what === 'invite' ? await invite(server, values, url) : await reset(server, values.email, url);
+    const made = await work(server);
     return values.json ? JSON.stringify({ object: 'link', sandbox: true, status: 'ok', ...made }) : made.url;
   } finally {
     await server.close();
@@ -64,27 +64,31 @@ interface Asked {
   readonly email?: string | undefined;
 }
 
-async function invite(
-  server: Server,
-  { organization, role: asked = 'owner', email }: Asked,
-  url: string,
-): Promise<Link> {
+type Work = (server: Server) => Promise<Link>;
+
+/** What is asked for, looked at before anything is opened. */
+function workOf(what: string, { organization, role: asked = 'owner', email }: Asked, url: string): Work {
+  if (what === 'reset-link') {
+    if (email === undefined) throw new ConfigProblem('--email is missing: the address of the person.');
+    return (server) => reset(server, email, url);
+  }
   if (organization === undefined) throw new ConfigProblem('--organization is missing: its name or its id.');
   const role = roles.find((one) => one === asked);
   if (role === undefined)
     throw new ConfigProblem(`--role must be one of ${roles.join(', ')}, not "${asked}".`);
-  const found = await findOrganizations(server.reader, organization);
-  const [first, second] = found;
-  if (!first) throw new ConfigProblem(`There is no organization "${organization}".`);
-  if (second)
-    throw new ConfigProblem(
-      `Several organizations are called "${organization}"; name one by its id: ${found.map(({ id }) => id).join(', ')}.`,
-    );
-  return { url: await invitationLink(server, first.id, role, email?.toLowerCase() ?? null, url, Date.now) };
+  return async (server) => {
+    const found = await findOrganizations(server.reader, organization);
+    const [first, second] = found;
+    if (!first) throw new ConfigProblem(`There is no organization "${organization}".`);
+    if (second)
+      throw new ConfigProblem(
+        `Several organizations are called "${organization}"; name one by its id: ${found.map(({ id }) => id).join(', ')}.`,
+      );
+    return { url: await invitationLink(server, first.id, role, email?.toLowerCase() ?? null, url, Date.now) };
+  };
 }
 
-async function reset(server: Server, email: string | undefined, url: string): Promise<Link> {
-  if (email === undefined) throw new ConfigProblem('--email is missing: the address of the person.');
+async function reset(server: Server, email: string, url: string): Promise<Link> {
   const made = await server.people.resetToken(email);
   if (!made) throw new ConfigProblem(`Nobody has signed up with ${email}.`);
   return { url: resetUrl(url, made.token) };
