@@ -7,6 +7,7 @@ const vitest = { name: 'vitest run', command: [tools.vitest, 'run', ...args] };
 const checks = [
   { name: 'biome check', command: [tools.biome, 'check'] },
   { name: 'tsc --noEmit', command: [tools.tsc, '--noEmit', '-p', 'tsconfig.json'] },
+  { name: 'tsc --noEmit (console)', command: [tools.tsc, '--noEmit', '-p', 'console/tsconfig.json'] },
   vitest,
 ];
 

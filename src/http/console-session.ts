@@ -166,7 +166,8 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
       // Somebody else took the link in the meantime: the account stands, and the person is told of the rest by the page.
       if (answer.code !== null) return sendAnswer(reply, answer);
     }
-    return show(reply, await session(person), 'created');
+    const joined = invitation ? { joined: invitation.orgId } : {};
+    return show(reply, { ...(await session(person)), ...joined }, 'created');
   });
 
   post('session/sign_in', SignIn, async (asked, request, reply) => {
@@ -276,9 +277,10 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
   post('session/invitations/:token/accept', Nothing, async (_body, request, reply) => {
     const person = await signedIn(request, reply);
     const { token } = request.params as { token: string };
-    const answer = await accept(request, await openInvitation(token), person);
+    const invitation = await openInvitation(token);
+    const answer = await accept(request, invitation, person);
     if (answer.code !== null) return sendAnswer(reply, answer);
-    return show(reply, await session(person));
+    return show(reply, { ...(await session(person)), joined: invitation.orgId });
   });
 
   post('session/organizations', NewOrganization, async ({ name }, request, reply) => {

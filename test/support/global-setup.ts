@@ -1,17 +1,29 @@
 // TypeScript 7 finds the module that is extended below only if the file also imports it.
 import type {} from 'vitest';
 import type { TestProject } from 'vitest/node';
+import { findChromium } from './chromium.ts';
 import { startPostgres } from './postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** The server's own database. A test file makes one for itself with `createDatabase(inject('postgresUrl'))`. */
     readonly postgresUrl: string;
+    /** Where the browser is; empty where there is none, and its tests are skipped. */
+    readonly chromium: string;
   }
 }
 
 /** One PostgreSQL for the whole run: starting one takes about a second, making a database in it about 30 ms. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const browser = findChromium();
+  if ('missing' in browser) {
+    if (process.env.CI === 'true')
+      throw new Error(`The console cannot be tested: ${browser.missing}. With CI=true that is a failure.`);
+    process.stderr.write(
+      `Skipped, because ${browser.missing}: the tests of the console in a browser (test/e2e).\n`,
+    );
+  }
+  project.provide('chromium', 'file' in browser ? browser.file : '');
   const postgres = await startPostgres();
   project.provide('postgresUrl', postgres.url);
   return () => postgres.stop();

@@ -1,53 +1,91 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomInt, randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import type { Role } from '../../src/kernel/roles.ts';
+import { selectList } from '../../src/kernel/table.ts';
+import { type AuditRow, auditTable, type HistoryRow, historyTable } from '../../src/kernel/trail.ts';
+import { memberIdOf } from '../../src/resources/members/machine.ts';
 import type { Server } from '../../src/server.ts';
-import type { Answer, Body } from './api-client.ts';
+import { type Answer, type Body, expectEnvelope, seenCodes } from './api-client.ts';
 
-/** A person at a browser: it keeps cookies, says where it comes from, and knows nothing else. */
+export const goodPassword = 'correct horse battery';
+
+/**
+ * A person at a browser: it keeps cookies, says where it comes from, and knows nothing else. Each sits at an address of
+ * their own, because the server counts by address how often signing in is tried.
+ */
 export class Visitor {
   readonly #app: FastifyInstance;
-  readonly #cookies = new Map<string, string>();
+  readonly #cookies: Map<string, string>;
   /** What the browser says of itself; a test may say something else. */
   headers: Record<string, string> = { host: 'sandbank.test', 'sec-fetch-site': 'same-origin' };
+  address = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`;
+  /** The whole of what the server said about cookies in its last answer. */
+  setCookies: readonly string[] = [];
 
-  constructor(app: FastifyInstance) {
+  constructor(app: FastifyInstance, cookies: ReadonlyMap<string, string> = new Map()) {
     this.#app = app;
+    this.#cookies = new Map(cookies);
   }
 
   get cookies(): ReadonlyMap<string, string> {
     return this.#cookies;
   }
 
-  /** The whole of what the server said about cookies in its last answer. */
-  setCookies: readonly string[] = [];
+  /** The same browser at another node, or at one with another clock. */
+  at(app: FastifyInstance): Visitor {
+    const visitor = new Visitor(app, this.#cookies);
+    visitor.headers = { ...this.headers };
+    visitor.address = this.address;
+    return visitor;
+  }
+
+  /** Whoever has copied the cookies. */
+  copy(): Visitor {
+    return this.at(this.#app);
+  }
 
   get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
-    return this.#send('GET', path, undefined, headers);
+    return this.send('GET', path, undefined, headers);
   }
 
   post(path: string, body: unknown = {}, headers: Record<string, string> = {}): Promise<Answer> {
-    return this.#send('POST', path, body, { 'idempotency-key': randomUUID(), ...headers });
+    return this.send('POST', path, body, { 'idempotency-key': randomUUID(), ...headers });
   }
 
-  async #send(
+  /** What every answer promises is expected of every answer here. */
+  async send(
     method: 'GET' | 'POST',
     path: string,
-    body: unknown,
+    payload: unknown,
     headers: Record<string, string>,
   ): Promise<Answer> {
     const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const response = await this.#app.inject({
       method,
       url: `/console/api/${path}`,
+      remoteAddress: this.address,
       headers: {
         ...this.headers,
         ...(cookie === '' ? {} : { cookie }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+      ...(payload === undefined ? {} : { payload: JSON.stringify(payload) }),
     });
-    const given = response.headers['set-cookie'] ?? [];
+    this.#keep(response.headers['set-cookie'] ?? []);
+    const body = JSON.parse(response.body) as Body;
+    const answer = {
+      status: response.statusCode,
+      headers: response.headers as Answer['headers'],
+      text: response.body,
+    };
+    expectEnvelope(answer, body);
+    const code = body.object === 'error' ? body.error.code : null;
+    if (code !== null) seenCodes.add(code);
+    return { ...answer, body, code };
+  }
+
+  #keep(given: string | readonly string[]): void {
     this.setCookies = typeof given === 'string' ? [given] : given;
     for (const line of this.setCookies) {
       const [pair = ''] = line.split(';');
@@ -55,25 +93,141 @@ export class Visitor {
       if (/max-age=0/i.test(line) || at === pair.length - 1) this.#cookies.delete(pair.slice(0, at));
       else this.#cookies.set(pair.slice(0, at), pair.slice(at + 1));
     }
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      text: response.body,
-      body: JSON.parse(response.body) as Body,
-    };
   }
 }
 
-export const goodPassword = 'correct horse battery';
+export type Person = Visitor & {
+  readonly email: string;
+  readonly personId: string;
+  /** What memberships of this person are called, in every organization. */
+  readonly memberId: string;
+};
 
-/** Somebody who has just signed up. */
+/** Somebody who has just signed up; with a link, also where registration is closed. */
 export async function newcomer(
-  server: Pick<Server, 'app'>,
+  { app }: { readonly app: FastifyInstance },
   name = 'Ada',
-): Promise<Visitor & { email: string }> {
-  const visitor = new Visitor(server.app);
-  const email = `${name.toLowerCase()}-${randomUUID()}@example.test`;
-  const answer = await visitor.post('session/sign_up', { name, email, password: goodPassword });
-  if (answer.status !== 201) throw new Error(answer.text);
-  return Object.assign(visitor, { email });
+  more: { readonly email?: string; readonly invitation?: string } = {},
+): Promise<Person> {
+  const visitor = new Visitor(app);
+  const email = more.email ?? `${name.toLowerCase()}-${randomUUID()}@example.test`;
+  const asked = { name, password: goodPassword, ...more, email };
+  const { person } = ok(await visitor.post('session/sign_up', asked));
+  const { id } = person as { id: string };
+  return Object.assign(visitor, { email, personId: id, memberId: memberIdOf(id) });
+}
+
+/** The body of an answer that must not be an error. */
+export function ok(answer: Answer): Body {
+  if (answer.status >= 300) throw new Error(answer.text);
+  return answer.body;
+}
+
+export async function found(person: Visitor, name = 'Acme'): Promise<string> {
+  return ok(await person.post('session/organizations', { name })).id;
+}
+
+export async function register(person: Visitor, orgId: string, name = 'web'): Promise<string> {
+  return ok(await person.post(`${orgId}/applications`, { name })).id;
+}
+
+/** The secret that a link ends with. */
+export async function invite(
+  by: Visitor,
+  orgId: string,
+  role: Role,
+  email?: string,
+): Promise<{ readonly id: string; readonly token: string }> {
+  const asked = email === undefined ? { role } : { role, email };
+  const { id, url } = ok(await by.post(`${orgId}/invitations`, asked));
+  return { id, token: tokenOf(url) };
+}
+
+export function tokenOf(url: unknown): string {
+  return String(url).split('/').at(-1) ?? '';
+}
+
+/** Makes a person a member, for the first time or again. */
+export async function join(person: Visitor, by: Visitor, orgId: string, role: Role): Promise<void> {
+  const { token } = await invite(by, orgId, role);
+  ok(await person.post(`session/invitations/${token}/accept`));
+}
+
+/** An organization with an application, and one member of each role. */
+export interface House {
+  readonly orgId: string;
+  readonly appId: string;
+  readonly owner: Person;
+  readonly admin: Person;
+  readonly developer: Person;
+  readonly viewer: Person;
+}
+
+export async function house(server: { readonly app: FastifyInstance }): Promise<House> {
+  const [owner, admin, developer, viewer] = await Promise.all([
+    newcomer(server, 'Olga'),
+    newcomer(server, 'Adam'),
+    newcomer(server, 'Dora'),
+    newcomer(server, 'Vera'),
+  ]);
+  const orgId = await found(owner, `House ${randomUUID()}`);
+  const appId = await register(owner, orgId);
+  await join(admin, owner, orgId, 'admin');
+  await join(developer, owner, orgId, 'developer');
+  await join(viewer, owner, orgId, 'viewer');
+  return { orgId, appId, owner, admin, developer, viewer };
+}
+
+export function auditOf(
+  { database }: Pick<Server, 'database'>,
+  { headers }: Answer,
+): Promise<readonly AuditRow[]> {
+  const text = `select ${selectList(auditTable, 'a')} from audit a where request_id = $1 order by id`;
+  return database.query<AuditRow>({ name: '', text }, [headers['request-id']]);
+}
+
+export function historyOf(
+  { database }: Pick<Server, 'database'>,
+  orgId: string,
+  id: string,
+): Promise<readonly HistoryRow[]> {
+  const text = `select ${selectList(historyTable, 'h')} from state_history h
+    where org_id = $1 and resource_id = $2 order by version`;
+  return database.query<HistoryRow>({ name: '', text }, [orgId, id]);
+}
+
+/** How many rows each table has, but for the audit trail, the tries, and what workers do by themselves. */
+export async function countsOf({ database }: Pick<Server, 'database'>): Promise<Record<string, number>> {
+  const tables = await database.query<{ name: string }>(
+    {
+      name: '',
+      text: `select table_name as name from information_schema.tables
+        where table_schema = 'public' and table_type = 'BASE TABLE' order by table_name`,
+    },
+    [],
+  );
+  const own = /^(audit.*|sign_in_tries|request.*|api_key_uses|.*deliver.*|.*seal.*|announced.*|timers)$/;
+  const counted = tables.map(({ name }) => name).filter((name) => !own.test(name));
+  const text = counted
+    .map((name) => `select '${name}' as name, count(*)::integer as n from ${name}`)
+    .join(' union all ');
+  const rows = await database.query<{ name: string; n: number }>({ name: '', text }, []);
+  return Object.fromEntries(rows.map(({ name, n }) => [name, n]));
+}
+
+const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+const stepSeconds = 30;
+
+/** What an authenticator shows: RFC 6238 with six digits, written apart from the library that checks it. */
+export function totp(secret: string, atMs = Date.now()): string {
+  const bits = [...secret.replaceAll('=', '')].map((one) => base32.indexOf(one).toString(2).padStart(5, '0'));
+  const bytes = bits.join('').match(/.{8}/g) ?? [];
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(atMs / 1000 / stepSeconds)));
+  const mac = createHmac('sha1', Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2))))
+    .update(counter)
+    .digest();
+  const offset = (mac.at(-1) ?? 0) & 0x0f;
+  const number = mac.readUInt32BE(offset) & 0x7fff_ffff;
+  return String(number % 1_000_000).padStart(6, '0');
 }

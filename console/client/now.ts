@@ -1,0 +1,63 @@
+import { createContext, useCallback, useContext, useSyncExternalStore } from 'react';
+import type { Clock } from './shapes.ts';
+
+/** The application's clock as last told, with the real instant at which it was told. */
+export interface ClockReading {
+  readonly clock: Clock;
+  readonly readAtMs: number;
+}
+
+export const ClockContext = createContext<ClockReading | null>(null);
+
+export type TimeKind = 'application' | 'wall';
+
+/** Milliseconds of now, renewed every `stepMs`. Application time stands still when its clock is frozen. */
+export function useNow(kind: TimeKind, stepMs = 15_000): number {
+  const reading = useContext(ClockContext);
+  const subscribe = useCallback(
+    (onChange: () => void) => {
+      const timer = setInterval(onChange, stepMs);
+      return () => clearInterval(timer);
+    },
+    [stepMs],
+  );
+  const wall = useSyncExternalStore(subscribe, () => Math.floor(Date.now() / stepMs) * stepMs);
+  if (kind === 'wall' || reading === null) return wall;
+  const told = Date.parse(reading.clock.now);
+  return reading.clock.status === 'frozen' ? told : told + Math.max(0, wall - reading.readAtMs);
+}
+
+const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['year', 31_557_600_000],
+  ['month', 2_629_800_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+];
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+/** '5 minutes ago', 'in 3 days', 'just now'. */
+export function relativeWords(instantMs: number, nowMs: number): string {
+  const difference = instantMs - nowMs;
+  const unit = units.find(([, ms]) => Math.abs(difference) >= ms);
+  return unit === undefined ? 'just now' : relative.format(Math.trunc(difference / unit[1]), unit[0]);
+}
+
+const day = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
+const minute = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
+const second = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZone: 'UTC',
+});
+
+/** '30 Sep 2026, 14:05 UTC'. Everything is shown in UTC, as the API answers it. */
+export function absoluteWords(instantMs: number, isPrecise = false): string {
+  return `${day.format(instantMs)}, ${(isPrecise ? second : minute).format(instantMs)} UTC`;
+}

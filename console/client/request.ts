@@ -1,0 +1,145 @@
+/**
+ * The one place where the browser talks to the server. A path starts with its base: `session...` for the person,
+ * `org/...` for the organization, `app/...` for the application, whose part after the base is written as in the API,
+ * for example `app/developer_api_payments/pay_1`. Whatever goes wrong is thrown as an ApiProblem.
+ */
+export type Path = 'session' | `session/${string}` | `org/${string}` | `app/${string}`;
+
+/** Which organization and application the paths are meant for. */
+export interface Scope {
+  readonly orgId: string | null;
+  readonly appId: string | null;
+}
+
+export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+export const noScope: Scope = { orgId: null, appId: null };
+const timeoutMs = 60_000;
+
+interface ProblemFields {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly param?: string | undefined;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+  readonly allowedActions?: readonly string[] | undefined;
+  readonly requestId?: string | undefined;
+  readonly retryAfter?: number | undefined;
+  readonly docUrl?: string | undefined;
+}
+
+/** What the server refused, or `network_failed` with status 0 when no answer came. */
+export class ApiProblem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly param: string | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly allowedActions: readonly string[] | undefined;
+  readonly requestId: string | undefined;
+  /** Seconds. */
+  readonly retryAfter: number | undefined;
+  readonly docUrl: string | undefined;
+
+  constructor(fields: ProblemFields) {
+    super(fields.message);
+    this.name = 'ApiProblem';
+    this.status = fields.status;
+    this.code = fields.code;
+    this.param = fields.param;
+    this.details = fields.details;
+    this.allowedActions = fields.allowedActions;
+    this.requestId = fields.requestId;
+    this.retryAfter = fields.retryAfter;
+    this.docUrl = fields.docUrl;
+  }
+
+  /** Nobody knows whether the write happened: the same Idempotency-Key must be sent again. */
+  get isOpen(): boolean {
+    return (
+      this.status === 0 ||
+      this.status >= 500 ||
+      this.status === 429 ||
+      this.code === 'idempotency_in_progress'
+    );
+  }
+}
+
+export function isReachable(path: Path, scope: Scope): boolean {
+  if (path.startsWith('app/')) return scope.orgId !== null && scope.appId !== null;
+  return path.startsWith('org/') ? scope.orgId !== null : true;
+}
+
+export function address(path: Path, scope: Scope, query: Query = {}): string {
+  const rest = path.startsWith('session') ? path : `${baseOf(path, scope)}${path.slice(3)}`;
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
+  }
+  const text = search.toString();
+  return `/console/api/${rest}${text === '' ? '' : `?${text}`}`;
+}
+
+function baseOf(path: Path, { orgId, appId }: Scope): string {
+  return encodeURI(path.startsWith('app/') ? `${orgId}/${appId}` : `${orgId}`);
+}
+
+export function get<T>(
+  path: Path,
+  query: Query = {},
+  scope: Scope = noScope,
+  signal?: AbortSignal,
+): Promise<T> {
+  return send<T>(address(path, scope, query), { method: 'GET', ...(signal ? { signal } : {}) });
+}
+
+export function post<T>(
+  path: Path,
+  body: unknown,
+  idempotencyKey?: string,
+  scope: Scope = noScope,
+): Promise<T> {
+  const headers: Record<string, string> = { 'Content-Type': 'application/json' };
+  if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey;
+  return send<T>(address(path, scope), { method: 'POST', headers, body: JSON.stringify(body ?? {}) });
+}
+
+async function send<T>(url: string, init: RequestInit): Promise<T> {
+  const timeout = AbortSignal.timeout(init.method === 'GET' ? timeoutMs / 2 : timeoutMs);
+  const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
+  let response: Response;
+  try {
+    response = await fetch(url, { credentials: 'same-origin', ...init, signal });
+  } catch (cause) {
+    if (init.signal?.aborted) throw cause;
+    throw unreachable();
+  }
+  const body: unknown = await response.json().catch(() => undefined);
+  if (response.ok && body !== undefined) return body as T;
+  throw problemOf(response, body);
+}
+
+function unreachable(): ApiProblem {
+  const message = 'The server did not answer. Check the connection, then try again.';
+  return new ApiProblem({ status: 0, code: 'network_failed', message });
+}
+
+function problemOf(response: Response, body: unknown): ApiProblem {
+  const envelope = body as { requestId?: string; error?: Partial<ProblemFields> } | undefined;
+  const error = envelope?.error;
+  const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN);
+  return new ApiProblem({
+    ...error,
+    status: response.status,
+    code: error?.code ?? 'unreadable_answer',
+    message: error?.message ?? `The server answered ${response.status} without saying why.`,
+    requestId: envelope?.requestId,
+    retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
+  });
+}
+
+/** Anything thrown, as an ApiProblem, so that pages know one kind of failure only. */
+export function asProblem(thrown: unknown): ApiProblem {
+  if (thrown instanceof ApiProblem) return thrown;
+  const message = thrown instanceof Error ? thrown.message : 'Something went wrong in the console.';
+  return new ApiProblem({ status: 0, code: 'console_failed', message });
+}

@@ -1,0 +1,217 @@
+import { useNavigate } from '@tanstack/react-router';
+import {
+  Building2,
+  ChevronsUpDown,
+  LogOut,
+  Menu as MenuIcon,
+  Monitor,
+  Moon,
+  Plus,
+  Search,
+  Settings2,
+  Sun,
+  UserRound,
+} from 'lucide-react';
+import { useScope } from '../client/scope.ts';
+import type { Application } from '../client/shapes.ts';
+import { IconButton } from '../parts/button.tsx';
+import { Menu, MenuChoice, MenuItem, MenuLabel, MenuLine } from '../parts/menu.tsx';
+import { ClockControl } from './clock.tsx';
+import { signOut, usePerson, useSession } from './session.tsx';
+import { setTheme, type ThemeChoice, useTheme } from './theme.ts';
+
+export interface HeaderProps {
+  readonly applications: readonly Application[];
+  readonly chosen: Application | undefined;
+  readonly onDrawer: () => void;
+  readonly onSearch: () => void;
+}
+
+/** Where you are (organization, application, its time), search, theme and account. */
+export function Header({ applications, chosen, onDrawer, onSearch }: HeaderProps) {
+  return (
+    <header className="sticky top-0 z-30 flex h-14 items-center gap-1 border-b bg-ground/95 px-2 backdrop-blur sm:gap-2 sm:px-4">
+      <IconButton
+        label="Open menu"
+        icon={<MenuIcon aria-hidden size={19} />}
+        onClick={onDrawer}
+        className="lg:hidden"
+      />
+      <Switcher applications={applications} chosen={chosen} />
+      <span
+        className="rounded-sm bg-warn-soft px-1.5 py-0.5 text-xs font-semibold text-warn"
+        title="No real money moves here"
+      >
+        Sandbox
+      </span>
+      <div className="ml-auto flex items-center gap-1 sm:gap-2">
+        <button
+          type="button"
+          onClick={onSearch}
+          className="hidden h-[2.125rem] w-52 items-center gap-2 rounded-md border border-line-strong/60 bg-surface px-2.5 text-muted hover:border-line-strong xl:flex"
+        >
+          <Search aria-hidden size={15} />
+          <span className="flex-1 text-left">Search</span>
+          <kbd className="rounded-sm border px-1 font-sans text-xs text-faint">
+            {isApple ? '⌘K' : 'Ctrl K'}
+          </kbd>
+        </button>
+        <IconButton
+          label="Search"
+          icon={<Search aria-hidden size={17} />}
+          onClick={onSearch}
+          className="xl:hidden"
+        />
+        {chosen === undefined ? null : <ClockControl />}
+        <ThemeSwitch className="max-sm:hidden" />
+        <AccountMenu />
+      </div>
+    </header>
+  );
+}
+
+export const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
+
+function Switcher({ applications, chosen }: Pick<HeaderProps, 'applications' | 'chosen'>) {
+  const { organizations } = useSession();
+  const { orgId } = useScope();
+  const navigate = useNavigate();
+  const organization = organizations.find(({ id }) => id === orgId);
+  const shown = applications.filter(({ status, id }) => status === 'active' || id === chosen?.id);
+  return (
+    <Menu
+      align="start"
+      trigger={
+        <button
+          type="button"
+          className="flex h-10 min-w-0 items-center gap-1.5 rounded-md px-2 text-left hover:bg-hover"
+        >
+          <span className="min-w-0 leading-tight">
+            <span className="sr-only">Organization and application: </span>
+            <span className="block max-w-48 truncate text-xs text-muted">{organization?.name}</span>
+            <span className="block max-w-48 truncate font-medium">{chosen?.name ?? 'No application'}</span>
+          </span>
+          <ChevronsUpDown aria-hidden size={14} className="shrink-0 text-faint" />
+        </button>
+      }
+    >
+      {shown.length > 0 ? (
+        <MenuChoice
+          label="Application"
+          value={chosen?.id ?? ''}
+          options={shown.map(({ id, name, status }) => ({
+            value: id,
+            label: status === 'archived' ? `${name} (archived)` : name,
+          }))}
+          // A record of one application does not exist in another: the way leads to the overview.
+          onChange={(app) => void navigate({ to: `/${orgId}`, search: { app } as never })}
+        />
+      ) : null}
+      <MenuItem
+        icon={<Plus aria-hidden size={15} />}
+        onSelect={() => void navigate({ to: `/${orgId}/applications`, search: { create: '1' } as never })}
+      >
+        New application
+      </MenuItem>
+      <MenuLine />
+      <MenuChoice
+        label="Organization"
+        value={orgId ?? ''}
+        options={organizations.map(({ id, name }) => ({ value: id, label: name }))}
+        onChange={(id) => void navigate({ to: `/${id}`, search: { app: undefined } as never })}
+      />
+      <MenuItem
+        icon={<Settings2 aria-hidden size={15} />}
+        onSelect={() => void navigate({ to: `/${orgId}/organization` })}
+      >
+        Organization settings
+      </MenuItem>
+      <MenuItem
+        icon={<Building2 aria-hidden size={15} />}
+        onSelect={() => void navigate({ to: '/welcome', search: { new: '1' } as never })}
+      >
+        New organization
+      </MenuItem>
+    </Menu>
+  );
+}
+
+const themes: readonly { readonly value: ThemeChoice; readonly label: string }[] = [
+  { value: 'system', label: 'As the system' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+];
+
+function isTheme(value: string): value is ThemeChoice {
+  return themes.some((theme) => theme.value === value);
+}
+
+/** On phones the header has no room for it: there the theme is in the account menu. */
+export function ThemeSwitch({ className = '' }: { readonly className?: string }) {
+  const theme = useTheme();
+  const Icon = theme === 'dark' ? Moon : theme === 'light' ? Sun : Monitor;
+  return (
+    <Menu trigger={<IconButton label="Theme" icon={<Icon aria-hidden size={17} />} className={className} />}>
+      <MenuChoice
+        label="Theme"
+        value={theme}
+        options={themes}
+        onChange={(value) => isTheme(value) && setTheme(value)}
+      />
+    </Menu>
+  );
+}
+
+function AccountMenu() {
+  const person = usePerson();
+  const theme = useTheme();
+  const navigate = useNavigate();
+  return (
+    <Menu
+      trigger={
+        <IconButton
+          label={`${initials(person.name)}: account of ${person.name}`}
+          icon={<Initials name={person.name} />}
+        />
+      }
+    >
+      <MenuLabel>
+        <span className="block truncate text-base text-ink">{person.name}</span>
+        <span className="block truncate font-normal">{person.email}</span>
+      </MenuLabel>
+      <MenuLine />
+      <MenuItem icon={<UserRound aria-hidden size={15} />} onSelect={() => void navigate({ to: '/account' })}>
+        Account
+      </MenuItem>
+      <div className="sm:hidden">
+        <MenuLine />
+        <MenuChoice
+          label="Theme"
+          value={theme}
+          options={themes}
+          onChange={(value) => isTheme(value) && setTheme(value)}
+        />
+      </div>
+      <MenuLine />
+      <MenuItem icon={<LogOut aria-hidden size={15} />} onSelect={() => void signOut()}>
+        Sign out
+      </MenuItem>
+    </Menu>
+  );
+}
+
+function initials(name: string): string {
+  const words = name.trim().split(/\s+/).slice(0, 2);
+  return words.map((word) => word.charAt(0).toUpperCase()).join('');
+}
+
+function Initials({ name }: { readonly name: string }) {
+  return (
+    <span
+      aria-hidden
+      className="flex size-7 items-center justify-center rounded-full bg-accent text-xs font-semibold text-on-accent"
+    >
+      {initials(name)}
+    </span>
+  );
+}

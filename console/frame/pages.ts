@@ -1,0 +1,86 @@
+import {
+  Activity,
+  ArrowLeftRight,
+  BookOpen,
+  Boxes,
+  CreditCard,
+  FileClock,
+  KeyRound,
+  LayoutDashboard,
+  type LucideIcon,
+  Rocket,
+  Scale,
+  ScrollText,
+  ShieldAlert,
+  Undo2,
+  UserRound,
+  Users,
+  Webhook,
+} from 'lucide-react';
+
+export interface NavigationItem {
+  /** Inside the organization; '' is the overview. */
+  readonly to: string;
+  readonly label: string;
+  readonly icon: LucideIcon;
+  /** Works without an application. */
+  readonly isOrganizational?: true;
+  /** Other paths that light this item up. */
+  readonly also?: readonly string[];
+}
+
+/** What the sidebar and the palette list, in the sidebar's groups. */
+export const navigation: readonly (readonly [group: string, items: readonly NavigationItem[]])[] = [
+  [
+    'Home',
+    [
+      { to: '', label: 'Overview', icon: LayoutDashboard },
+      { to: 'start', label: 'Quick start', icon: Rocket },
+    ],
+  ],
+  [
+    'Money',
+    [
+      { to: 'payments', label: 'Payments', icon: CreditCard },
+      { to: 'refunds', label: 'Refunds', icon: Undo2 },
+      { to: 'disputes', label: 'Disputes', icon: ShieldAlert },
+      { to: 'customers', label: 'Customers', icon: Users },
+      { to: 'transfers', label: 'Transfers', icon: ArrowLeftRight },
+    ],
+  ],
+  [
+    'Books',
+    [
+      { to: 'ledger', label: 'Ledger', icon: BookOpen },
+      { to: 'reconciliation', label: 'Reconciliation', icon: Scale },
+    ],
+  ],
+  [
+    'Developers',
+    [
+      { to: 'webhooks', label: 'Webhooks', icon: Webhook, also: ['deliveries'] },
+      { to: 'events', label: 'Events', icon: Activity },
+      { to: 'requests', label: 'Requests', icon: ScrollText },
+      { to: 'audit', label: 'Audit', icon: FileClock, isOrganizational: true },
+    ],
+  ],
+  [
+    'Settings',
+    [
+      { to: 'keys', label: 'API keys', icon: KeyRound },
+      { to: 'applications', label: 'Applications', icon: Boxes, isOrganizational: true },
+      { to: 'members', label: 'Members', icon: UserRound, isOrganizational: true, also: ['organization'] },
+    ],
+  ],
+];
+
+const organizational = new Set(
+  navigation.flatMap(([, items]) =>
+    items.filter((item) => item.isOrganizational).flatMap((item) => [item.to, ...(item.also ?? [])]),
+  ),
+);
+
+/** Whether the page under /console/{orgId}/ can be shown without an application. */
+export function isOrganizational(section: string): boolean {
+  return organizational.has(section);
+}

@@ -1,0 +1,27 @@
+import { lazy, Suspense, useEffect } from 'react';
+
+const Palette = lazy(() => import('./palette.tsx'));
+
+export interface PaletteProps {
+  readonly isOpen: boolean;
+  readonly onOpenChange: (isOpen: boolean) => void;
+}
+
+/** Listens for Ctrl-K and Cmd-K, and loads the palette when it is first opened. */
+export function PaletteHost({ isOpen, onOpenChange }: PaletteProps) {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      event.preventDefault();
+      onOpenChange(true);
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, [onOpenChange]);
+  if (!isOpen) return null;
+  return (
+    <Suspense fallback={null}>
+      <Palette isOpen={isOpen} onOpenChange={onOpenChange} />
+    </Suspense>
+  );
+}

@@ -1,0 +1,178 @@
+import { useNavigate } from '@tanstack/react-router';
+import { Command } from 'cmdk';
+import { CornerDownLeft, LoaderCircle, Plus, Search } from 'lucide-react';
+import { Dialog } from 'radix-ui';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useRead } from '../client/queries.ts';
+import { useScope } from '../client/scope.ts';
+import type { SearchAnswer, SearchHit } from '../client/shapes.ts';
+import { StatusBadge } from '../parts/status-badge.tsx';
+import { sentence } from '../parts/words.ts';
+import { navigation } from './pages.ts';
+import type { PaletteProps } from './palette-host.tsx';
+
+const actions = [
+  { label: 'Create payment', to: 'payments' },
+  { label: 'Create customer', to: 'customers' },
+  { label: 'Create transfer', to: 'transfers' },
+  { label: 'Create webhook', to: 'webhooks' },
+  { label: 'Create API key', to: 'keys' },
+  { label: 'Create application', to: 'applications' },
+  { label: 'Invite member', to: 'members' },
+];
+
+const allPages = navigation.flatMap(([, items]) => items);
+
+const hitPages: Readonly<Record<SearchHit['kind'], (id: string) => string>> = {
+  payment: (id) => `payments/${id}`,
+  customer: (id) => `customers/${id}`,
+  transfer: (id) => `transfers/${id}`,
+  refund: (id) => `refunds/${id}`,
+  dispute: (id) => `disputes/${id}`,
+  webhook: (id) => `webhooks/${id}`,
+  event: (id) => `events/${id}`,
+  delivery: (id) => `deliveries/${id}`,
+  request: (id) => `requests/${id}`,
+  api_key: () => 'keys',
+};
+
+/** Pages and actions by name, records by id, reference, name or email. */
+export default function Palette({ isOpen, onOpenChange }: PaletteProps) {
+  const [text, setText] = useState('');
+  const asked = useSettled(text.trim(), 180);
+  const { data, isLoading } = useRead<SearchAnswer>(
+    'app/search',
+    { q: asked.slice(0, 100) },
+    { isEnabled: asked.length >= 2 },
+  );
+  const { orgId } = useScope();
+  const navigate = useNavigate();
+  const go = (to: string, search?: Readonly<Record<string, string>>) => {
+    onOpenChange(false);
+    void navigate({
+      to: to === '' ? `/${orgId}` : `/${orgId}/${to}`,
+      ...(search ? { search: search as never } : {}),
+    });
+  };
+  const isSearching = isLoading || text.trim() !== asked;
+  const fits = ({ label }: { readonly label: string }) =>
+    label.toLowerCase().includes(text.trim().toLowerCase());
+  const pages = allPages.filter(fits);
+  const commands = actions.filter(fits);
+  const hits = asked.length >= 2 ? (data?.hits ?? []) : [];
+  return (
+    <Dialog.Root open={isOpen} onOpenChange={onOpenChange}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="shade-in fixed inset-0 z-50 bg-shade" />
+        <Dialog.Content
+          aria-describedby={undefined}
+          className="pop-in fixed inset-x-2 top-2 z-50 overflow-hidden rounded-lg border bg-raised shadow-pop sm:inset-x-auto sm:top-[12vh] sm:left-1/2 sm:w-[36rem] sm:-translate-x-1/2"
+        >
+          <Dialog.Title className="sr-only">Search and commands</Dialog.Title>
+          <Command label="Search and commands" loop shouldFilter={false}>
+            <div className="flex items-center gap-2.5 border-b px-4">
+              {isLoading ? (
+                <LoaderCircle aria-hidden size={16} className="animate-spin text-muted" />
+              ) : (
+                <Search aria-hidden size={16} className="text-muted" />
+              )}
+              <Command.Input
+                value={text}
+                onValueChange={setText}
+                placeholder="A page, an action, an id, a reference, a customer…"
+                className="h-12 min-w-0 flex-1 bg-transparent text-[1rem] outline-none"
+              />
+            </div>
+            <Command.List aria-label="Results" className="max-h-[min(24rem,60vh)] overflow-y-auto p-1.5">
+              {hits.length > 0 ? (
+                <Group heading="Records">
+                  {hits.map((hit) => (
+                    <Item key={hit.id} value={hit.id} onSelect={() => go(hitPages[hit.kind](hit.id))}>
+                      <span className="w-20 shrink-0 text-xs text-faint">{sentence(hit.kind)}</span>
+                      <span className="min-w-0 flex-1">
+                        <span className="block truncate">{hit.title}</span>
+                        {hit.subtitle ? (
+                          <span className="block truncate text-xs text-muted">{hit.subtitle}</span>
+                        ) : null}
+                      </span>
+                      {hit.status ? <StatusBadge status={hit.status} /> : null}
+                    </Item>
+                  ))}
+                </Group>
+              ) : null}
+              {pages.length > 0 ? (
+                <Group heading="Pages">
+                  {pages.map(({ to, label, icon: Icon }) => (
+                    <Item key={to} value={`page ${label}`} onSelect={() => go(to)}>
+                      <Icon aria-hidden size={16} className="text-muted" />
+                      {label}
+                    </Item>
+                  ))}
+                </Group>
+              ) : null}
+              {commands.length > 0 ? (
+                <Group heading="Actions">
+                  {commands.map(({ label, to }) => (
+                    <Item key={label} value={`action ${label}`} onSelect={() => go(to, { create: '1' })}>
+                      <Plus aria-hidden size={16} className="text-muted" />
+                      {label}
+                    </Item>
+                  ))}
+                </Group>
+              ) : null}
+              {hits.length + pages.length + commands.length === 0 ? (
+                <Command.Item disabled value="nothing" className="px-3 py-8 text-center text-muted">
+                  {isSearching ? 'Searching…' : 'Nothing found.'}
+                </Command.Item>
+              ) : null}
+            </Command.List>
+          </Command>
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+function Group({ heading, children }: { readonly heading: string; readonly children: ReactNode }) {
+  return (
+    <Command.Group
+      heading={heading}
+      className="[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-faint"
+    >
+      {children}
+    </Command.Group>
+  );
+}
+
+interface ItemProps {
+  readonly value: string;
+  readonly onSelect: () => void;
+  readonly children: ReactNode;
+}
+
+function Item({ value, onSelect, children }: ItemProps) {
+  return (
+    <Command.Item
+      value={value}
+      onSelect={onSelect}
+      className="group flex min-h-9 cursor-pointer items-center gap-2.5 rounded-md px-2.5 py-1.5 data-[selected=true]:bg-hover"
+    >
+      {children}
+      <CornerDownLeft
+        aria-hidden
+        size={14}
+        className="ml-auto hidden text-faint group-data-[selected=true]:block"
+      />
+    </Command.Item>
+  );
+}
+
+/** A value that has not changed for a while: not every letter asks the server. */
+function useSettled(value: string, ms: number): string {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
+}

@@ -1,0 +1,13 @@
+import { useParams } from '@tanstack/react-router';
+
+/** The id in the path of a detail page. */
+export function useRecordId(): string {
+  const params: Readonly<Record<string, string | undefined>> = useParams({ strict: false });
+  return params.id ?? '';
+}
+
+/** The token in the path of an invitation or a reset link. */
+export function useToken(): string {
+  const params: Readonly<Record<string, string | undefined>> = useParams({ strict: false });
+  return params.token ?? '';
+}

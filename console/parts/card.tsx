@@ -1,0 +1,41 @@
+import type { ReactNode } from 'react';
+import { classes } from './words.ts';
+
+export interface CardProps {
+  readonly title?: ReactNode;
+  readonly description?: ReactNode;
+  /** At the right of the title. */
+  readonly actions?: ReactNode;
+  readonly footer?: ReactNode;
+  /** Without padding, for a table or a list that brings its own. */
+  readonly isFlush?: boolean;
+  readonly className?: string;
+  readonly children?: ReactNode;
+}
+
+/** A framed section; its title is an h2. */
+export function Card({ title, description, actions, footer, isFlush, className, children }: CardProps) {
+  const hasHead = title !== undefined || actions !== undefined;
+  return (
+    <section className={classes('min-w-0 rounded-lg border bg-surface', className)}>
+      {hasHead ? (
+        <div
+          className={classes(
+            'flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-5 pt-4',
+            isFlush && 'pb-3',
+          )}
+        >
+          <div className="min-w-0">
+            <h2 className="text-lg font-semibold">{title}</h2>
+            {description === undefined ? null : <p className="text-sm text-muted">{description}</p>}
+          </div>
+          {actions === undefined ? null : <div className="flex flex-wrap gap-2">{actions}</div>}
+        </div>
+      ) : null}
+      {children === undefined ? null : (
+        <div className={isFlush ? '' : classes('px-5 pb-5', hasHead ? 'pt-4' : 'pt-5')}>{children}</div>
+      )}
+      {footer === undefined ? null : <div className="border-t px-5 py-3">{footer}</div>}
+    </section>
+  );
+}

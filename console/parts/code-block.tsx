@@ -1,0 +1,64 @@
+import { useState } from 'react';
+import { Button } from './button.tsx';
+import { CopyButton } from './copy-button.tsx';
+
+export interface CodeBlockProps {
+  readonly code: string;
+  /** Names the block, for screen readers and above the code. */
+  readonly title?: string;
+  readonly what?: string;
+  /** More lines than this are folded away. */
+  readonly linesMax?: number;
+}
+
+/** Text as it is, never read as markup, with a copy button. */
+export function CodeBlock({ code, title, what = 'code', linesMax = 400 }: CodeBlockProps) {
+  const [isWhole, setWhole] = useState(false);
+  const lines = code.split('\n');
+  const isLong = lines.length > linesMax;
+  const shown = isLong && !isWhole ? `${lines.slice(0, linesMax).join('\n')}\n…` : code;
+  return (
+    <figure className="min-w-0 overflow-hidden rounded-md border bg-sunken">
+      <figcaption className="flex min-h-8 items-center justify-between gap-2 border-b px-3 text-xs text-muted">
+        <span className="truncate">{title}</span>
+        <CopyButton text={code} what={what} />
+      </figcaption>
+      <pre
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll, which the keyboard must reach too
+        tabIndex={0}
+        className="max-h-[32rem] overflow-auto px-3 py-2.5 font-mono text-[0.75rem] leading-[1.25rem] focus-visible:outline-offset-[-2px]"
+      >
+        <code>{shown}</code>
+      </pre>
+      {isLong ? (
+        <div className="border-t p-1.5">
+          <Button size="small" look="ghost" onClick={() => setWhole(!isWhole)}>
+            {isWhole ? 'Show less' : `Show all ${lines.length} lines`}
+          </Button>
+        </div>
+      ) : null}
+    </figure>
+  );
+}
+
+/** A value, or a text that may be JSON, in pretty lines; long ones are folded. */
+export function JsonView({
+  value,
+  title = 'JSON',
+  linesMax = 40,
+}: {
+  readonly value: unknown;
+  readonly title?: string;
+  readonly linesMax?: number;
+}) {
+  return <CodeBlock code={pretty(value)} title={title} what="JSON" linesMax={linesMax} />;
+}
+
+function pretty(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value, null, 2) ?? '';
+  try {
+    return JSON.stringify(JSON.parse(value), null, 2);
+  } catch {
+    return value;
+  }
+}

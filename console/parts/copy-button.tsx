@@ -1,0 +1,68 @@
+import { Check, Copy } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { Button, IconButton } from './button.tsx';
+import { classes } from './words.ts';
+
+export interface CopyButtonProps {
+  readonly text: string;
+  /** What is copied, as 'payment id': said as 'Copy payment id'. */
+  readonly what: string;
+  /** With words instead of the bare icon. */
+  readonly isWide?: boolean;
+  readonly className?: string;
+}
+
+const shownMs = 1600;
+
+export function CopyButton({ text, what, isWide = false, className }: CopyButtonProps) {
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return;
+    const timer = setTimeout(() => setCopied(false), shownMs);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true));
+  const icon = isCopied ? (
+    <Check aria-hidden size={14} className="text-good" />
+  ) : (
+    <Copy aria-hidden size={14} />
+  );
+  const said = isCopied ? 'Copied' : `Copy ${what}`;
+  if (isWide) {
+    return (
+      <Button size="small" onClick={copy} icon={icon} className={className} aria-label={said}>
+        {isCopied ? 'Copied' : 'Copy'}
+      </Button>
+    );
+  }
+  return (
+    <IconButton
+      label={said}
+      icon={icon}
+      size="small"
+      onClick={copy}
+      className={classes('relative z-10', className)}
+    />
+  );
+}
+
+/** An id in mono with a copy button; `isShort` cuts the middle for narrow places. */
+export function IdText({
+  id,
+  isShort = false,
+  what = 'id',
+}: {
+  readonly id: string;
+  readonly isShort?: boolean;
+  readonly what?: string;
+}) {
+  const shown = isShort && id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id;
+  return (
+    <span className="inline-flex max-w-full items-center gap-0.5">
+      <span className="truncate font-mono text-[0.75rem] text-muted" title={id}>
+        {shown}
+      </span>
+      <CopyButton text={id} what={what} />
+    </span>
+  );
+}

@@ -1,0 +1,155 @@
+import { X } from 'lucide-react';
+import { AlertDialog, Dialog as RadixDialog } from 'radix-ui';
+import { type FormEvent, type ReactNode, useId } from 'react';
+import type { ApiProblem } from '../client/request.ts';
+import { Button, IconButton } from './button.tsx';
+import { ProblemBanner } from './problem.tsx';
+import { classes } from './words.ts';
+
+const shade = 'shade-in fixed inset-0 z-50 bg-shade';
+const sheet =
+  'pop-in fixed z-50 flex flex-col border bg-raised shadow-pop inset-x-0 bottom-0 max-h-[92dvh] rounded-t-lg sm:inset-auto sm:top-[10vh] sm:left-1/2 sm:max-h-[80vh] sm:-translate-x-1/2 sm:rounded-lg';
+
+export interface DialogProps {
+  readonly isOpen: boolean;
+  readonly onOpenChange: (isOpen: boolean) => void;
+  readonly title: string;
+  readonly description?: ReactNode;
+  readonly size?: 'small' | 'medium' | 'large';
+  /** With it the content is a form: the footer shows Cancel and the submit button. */
+  readonly onSubmit?: () => void;
+  readonly submitLabel?: string;
+  readonly isBusy?: boolean;
+  readonly isSubmitDisabled?: boolean;
+  /** Shown above the footer, unless a Field shows it. */
+  readonly problem?: ApiProblem | null;
+  /** Instead of the form's footer. */
+  readonly footer?: ReactNode;
+  readonly children: ReactNode;
+}
+
+const widths = { small: 'sm:w-[26rem]', medium: 'sm:w-[34rem]', large: 'sm:w-[48rem]' };
+
+/** A dialog, from below on phones. Focus goes in, stays in, and returns to what opened it. */
+export function Dialog(props: DialogProps) {
+  const {
+    isOpen,
+    onOpenChange,
+    title,
+    description,
+    size = 'medium',
+    onSubmit,
+    problem,
+    footer,
+    children,
+  } = props;
+  const formId = useId();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    event.stopPropagation();
+    onSubmit?.();
+  };
+  const content = (
+    <>
+      {children}
+      {problem ? <ProblemBanner problem={problem} /> : null}
+    </>
+  );
+  return (
+    <RadixDialog.Root open={isOpen} onOpenChange={onOpenChange}>
+      <RadixDialog.Portal>
+        <RadixDialog.Overlay className={shade} />
+        <RadixDialog.Content
+          className={classes(sheet, widths[size])}
+          {...(description === undefined ? { 'aria-describedby': undefined } : {})}
+        >
+          <div className="flex items-start justify-between gap-4 px-5 pt-4 pb-3">
+            <div>
+              <RadixDialog.Title className="text-lg font-semibold">{title}</RadixDialog.Title>
+              {description === undefined ? null : (
+                <RadixDialog.Description className="mt-0.5 text-sm text-muted">
+                  {description}
+                </RadixDialog.Description>
+              )}
+            </div>
+            <RadixDialog.Close asChild>
+              <IconButton label="Close" icon={<X aria-hidden size={17} />} size="small" />
+            </RadixDialog.Close>
+          </div>
+          <div className="min-h-0 flex-1 overflow-y-auto px-5 pt-1 pb-5">
+            {onSubmit ? (
+              <form id={formId} onSubmit={submit} className="flex flex-col gap-4" noValidate>
+                {content}
+              </form>
+            ) : (
+              <div className="flex flex-col gap-4">{content}</div>
+            )}
+          </div>
+          {onSubmit || footer ? (
+            <div className="flex justify-end gap-2 border-t px-5 py-3">
+              {footer ?? (
+                <>
+                  <Button onClick={() => onOpenChange(false)}>Cancel</Button>
+                  <Button
+                    type="submit"
+                    form={formId}
+                    look="primary"
+                    isBusy={props.isBusy ?? false}
+                    disabled={props.isSubmitDisabled ?? false}
+                  >
+                    {props.submitLabel ?? 'Save'}
+                  </Button>
+                </>
+              )}
+            </div>
+          ) : null}
+        </RadixDialog.Content>
+      </RadixDialog.Portal>
+    </RadixDialog.Root>
+  );
+}
+
+export interface ConfirmDialogProps {
+  readonly isOpen: boolean;
+  readonly onOpenChange: (isOpen: boolean) => void;
+  readonly title: string;
+  /** What will happen, and what cannot be undone. */
+  readonly children: ReactNode;
+  readonly confirmLabel: string;
+  readonly onConfirm: () => void;
+  readonly isDanger?: boolean;
+  readonly isBusy?: boolean;
+  readonly problem?: ApiProblem | null;
+}
+
+/** Asks before something that cannot be undone. The page closes it when the write is done. */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  return (
+    <AlertDialog.Root open={props.isOpen} onOpenChange={props.onOpenChange}>
+      <AlertDialog.Portal>
+        <AlertDialog.Overlay className={shade} />
+        <AlertDialog.Content className={classes(sheet, widths.small)}>
+          <div className="flex flex-col gap-3 px-5 pt-4 pb-5">
+            <AlertDialog.Title className="text-lg font-semibold">{props.title}</AlertDialog.Title>
+            <AlertDialog.Description asChild>
+              <div className="text-base text-muted">{props.children}</div>
+            </AlertDialog.Description>
+            {props.problem ? <ProblemBanner problem={props.problem} /> : null}
+          </div>
+          <div className="flex justify-end gap-2 border-t px-5 py-3">
+            <AlertDialog.Cancel asChild>
+              <Button>Cancel</Button>
+            </AlertDialog.Cancel>
+            <Button
+              look={props.isDanger ? 'danger' : 'primary'}
+              isBusy={props.isBusy ?? false}
+              onClick={props.onConfirm}
+            >
+              {props.confirmLabel}
+            </Button>
+          </div>
+        </AlertDialog.Content>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
+  );
+}

@@ -1,0 +1,211 @@
+import { Check, ChevronDown, Eye, EyeOff } from 'lucide-react';
+import { Checkbox as RadixCheckbox, Switch as RadixSwitch } from 'radix-ui';
+import {
+  createContext,
+  type InputHTMLAttributes,
+  type ReactNode,
+  type Ref,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useContext,
+  useId,
+  useState,
+} from 'react';
+import type { ApiProblem } from '../client/request.ts';
+import { classes } from './words.ts';
+
+/** A control inside a Field finds its id, its description and its error here. */
+const FieldContext = createContext<{
+  id: string;
+  describedBy: string | undefined;
+  isInvalid: boolean;
+} | null>(null);
+
+export interface FieldProps {
+  readonly label: string;
+  readonly hint?: ReactNode;
+  /** Said below the control; wins over the problem. */
+  readonly error?: string | undefined;
+  /** With `param`: the field shows the problem when the server names it, as `amount` or `beneficiary.name`. */
+  readonly problem?: ApiProblem | null;
+  readonly param?: string;
+  readonly isOptional?: boolean;
+  readonly className?: string;
+  readonly children: ReactNode;
+}
+
+/** Whether a problem belongs to a field; then the banner above the form need not repeat it. */
+export function isAbout(problem: ApiProblem | null | undefined, param: string): boolean {
+  const named = problem?.param?.replace(/^(body[./]|\/)/, '').replaceAll('/', '.');
+  return named !== undefined && (named === param || named.startsWith(`${param}.`));
+}
+
+/** Label, control, hint and error, wired together. */
+export function Field({ label, hint, error, problem, param, isOptional, className, children }: FieldProps) {
+  const id = useId();
+  const words = error ?? (param !== undefined && isAbout(problem, param) ? problem?.message : undefined);
+  const describedBy = classes(words && `${id}-error`, hint !== undefined && `${id}-hint`) || undefined;
+  return (
+    <div className={classes('flex flex-col gap-1', className)}>
+      <label htmlFor={id} className="text-sm font-medium text-ink">
+        {label}
+        {isOptional ? <span className="font-normal text-faint"> (optional)</span> : null}
+      </label>
+      <FieldContext value={{ id, describedBy, isInvalid: words !== undefined }}>{children}</FieldContext>
+      {words === undefined ? null : (
+        <p id={`${id}-error`} className="text-sm text-bad">
+          {words}
+        </p>
+      )}
+      {hint === undefined ? null : (
+        <p id={`${id}-hint`} className="text-sm text-muted">
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function useWiring() {
+  const field = useContext(FieldContext);
+  if (field === null) return {};
+  return {
+    id: field.id,
+    'aria-describedby': field.describedBy,
+    'aria-invalid': field.isInvalid || undefined,
+  };
+}
+
+export interface InputProps extends InputHTMLAttributes<HTMLInputElement> {
+  /** Ids, amounts and codes. */
+  readonly isMono?: boolean;
+  readonly ref?: Ref<HTMLInputElement>;
+}
+
+export function Input({ isMono, className, ...rest }: InputProps) {
+  return (
+    <input {...useWiring()} {...rest} className={classes('control', isMono && 'font-mono', className)} />
+  );
+}
+
+/** A password with a button that shows it. */
+export function PasswordInput(props: InputProps) {
+  const [isShown, setShown] = useState(false);
+  return (
+    <div className="relative">
+      <Input {...props} type={isShown ? 'text' : 'password'} className="pr-10" spellCheck={false} />
+      <button
+        type="button"
+        aria-label={isShown ? 'Hide password' : 'Show password'}
+        onClick={() => setShown(!isShown)}
+        className="absolute inset-y-0 right-0 flex w-9 items-center justify-center rounded-md text-muted hover:text-ink"
+      >
+        {isShown ? <EyeOff aria-hidden size={16} /> : <Eye aria-hidden size={16} />}
+      </button>
+    </div>
+  );
+}
+
+export function Textarea({ className, ...rest }: TextareaHTMLAttributes<HTMLTextAreaElement>) {
+  return <textarea rows={3} {...useWiring()} {...rest} className={classes('control', className)} />;
+}
+
+export interface SelectProps extends SelectHTMLAttributes<HTMLSelectElement> {
+  /** Value and words; a bare text is both. */
+  readonly options: readonly (string | { readonly value: string; readonly label: string })[];
+  /** An empty first choice, such as 'Any status'. */
+  readonly empty?: string;
+}
+
+/** The browser's own select: it works on every phone and needs no style of its own at run time. */
+export function Select({ options, empty, className, ...rest }: SelectProps) {
+  return (
+    <div className={classes('relative', className)}>
+      <select {...useWiring()} {...rest} className="control appearance-none truncate pr-8">
+        {empty === undefined ? null : <option value="">{empty}</option>}
+        {options.map((option) => {
+          const { value, label } = typeof option === 'string' ? { value: option, label: option } : option;
+          return (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          );
+        })}
+      </select>
+      <ChevronDown
+        aria-hidden
+        size={15}
+        className="pointer-events-none absolute inset-y-0 right-2.5 my-auto text-muted"
+      />
+    </div>
+  );
+}
+
+export interface ToggleProps {
+  readonly label: ReactNode;
+  readonly hint?: ReactNode;
+  readonly isOn: boolean;
+  readonly onChange: (isOn: boolean) => void;
+  readonly disabled?: boolean;
+}
+
+export function Checkbox({ label, hint, isOn, onChange, disabled = false }: ToggleProps) {
+  const id = useId();
+  return (
+    <div className="flex items-start gap-2">
+      <RadixCheckbox.Root
+        id={id}
+        checked={isOn}
+        disabled={disabled}
+        onCheckedChange={(state) => onChange(state === true)}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        className="mt-[3px] flex size-4 shrink-0 items-center justify-center rounded-sm border border-line-strong bg-surface text-on-accent disabled:opacity-60 data-[state=checked]:border-accent data-[state=checked]:bg-accent"
+      >
+        <RadixCheckbox.Indicator>
+          <Check aria-hidden size={12} strokeWidth={3} />
+        </RadixCheckbox.Indicator>
+      </RadixCheckbox.Root>
+      <Words id={id} label={label} hint={hint} />
+    </div>
+  );
+}
+
+export function Switch({ label, hint, isOn, onChange, disabled = false }: ToggleProps) {
+  const id = useId();
+  return (
+    <div className="flex items-start gap-2.5">
+      <RadixSwitch.Root
+        id={id}
+        checked={isOn}
+        disabled={disabled}
+        onCheckedChange={onChange}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        className="mt-0.5 h-[1.125rem] w-8 shrink-0 rounded-full border border-line-strong bg-sunken p-px transition-colors disabled:opacity-60 data-[state=checked]:border-accent data-[state=checked]:bg-accent"
+      >
+        <RadixSwitch.Thumb className="block size-3.5 rounded-full bg-muted transition-transform data-[state=checked]:translate-x-3.5 data-[state=checked]:bg-on-accent" />
+      </RadixSwitch.Root>
+      <Words id={id} label={label} hint={hint} />
+    </div>
+  );
+}
+
+function Words({
+  id,
+  label,
+  hint,
+}: {
+  readonly id: string;
+  readonly label: ReactNode;
+  readonly hint: ReactNode;
+}) {
+  return (
+    <div>
+      <label htmlFor={id}>{label}</label>
+      {hint === undefined ? null : (
+        <p id={`${id}-hint`} className="text-sm text-muted">
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}

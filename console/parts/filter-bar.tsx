@@ -1,0 +1,121 @@
+import { type FormEvent, type ReactNode, useEffect, useId, useState } from 'react';
+import { Button } from './button.tsx';
+import { Select, type SelectProps } from './field.tsx';
+import { classes } from './words.ts';
+
+export interface FilterBarProps {
+  readonly children: ReactNode;
+  /** Given when a filter is set: shows 'Clear'. */
+  readonly onClear?: (() => void) | undefined;
+  /** At the right, as an export or refresh button. */
+  readonly actions?: ReactNode;
+}
+
+/** Above a table. Its children are FilterSelect, FilterText and FilterDate, whose values live in the URL. */
+export function FilterBar({ children, onClear, actions }: FilterBarProps) {
+  return (
+    <search aria-label="Filters" className="mb-4 flex flex-wrap items-end gap-2">
+      {children}
+      {onClear ? (
+        <Button look="ghost" onClick={onClear}>
+          Clear
+        </Button>
+      ) : null}
+      {actions === undefined ? null : <div className="ml-auto flex gap-2">{actions}</div>}
+    </search>
+  );
+}
+
+interface FilterProps {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly onChange: (value: string) => void;
+}
+
+export function FilterSelect({
+  label,
+  value,
+  onChange,
+  options,
+  empty = 'Any',
+}: FilterProps & Pick<SelectProps, 'options' | 'empty'>) {
+  const id = useId();
+  return (
+    <div className="flex flex-col gap-0.5 max-sm:flex-1 max-sm:basis-36">
+      <label htmlFor={id} className="text-xs font-medium text-muted">
+        {label}
+      </label>
+      <Select
+        id={id}
+        value={value ?? ''}
+        options={options}
+        empty={empty}
+        className="min-w-36"
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+    </div>
+  );
+}
+
+/** Applies on Enter and when the focus leaves it, so that not every letter asks the server. */
+export function FilterText({
+  label,
+  value,
+  onChange,
+  placeholder,
+  className,
+}: FilterProps & { readonly placeholder?: string; readonly className?: string }) {
+  const id = useId();
+  const [text, setText] = useState(value ?? '');
+  useEffect(() => setText(value ?? ''), [value]);
+  const apply = () => {
+    if (text.trim() !== (value ?? '')) onChange(text.trim());
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    apply();
+  };
+  return (
+    <form
+      onSubmit={submit}
+      className={classes('flex flex-col gap-0.5 max-sm:flex-1 max-sm:basis-36', className)}
+    >
+      <label htmlFor={id} className="text-xs font-medium text-muted">
+        {label}
+      </label>
+      <input
+        id={id}
+        className="control min-w-36"
+        value={text}
+        placeholder={placeholder}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onBlur={apply}
+      />
+    </form>
+  );
+}
+
+/** A day in UTC; the filter's value is the instant at which it starts, or ends when `isEnd`. */
+export function FilterDate({
+  label,
+  value,
+  onChange,
+  isEnd = false,
+}: FilterProps & { readonly isEnd?: boolean }) {
+  const id = useId();
+  const instant = (day: string) => (day === '' ? '' : `${day}T${isEnd ? '23:59:59.999' : '00:00:00.000'}Z`);
+  return (
+    <div className="flex flex-col gap-0.5 max-sm:flex-1 max-sm:basis-36">
+      <label htmlFor={id} className="text-xs font-medium text-muted">
+        {label}
+      </label>
+      <input
+        id={id}
+        type="date"
+        className="control"
+        value={(value ?? '').slice(0, 10)}
+        onChange={(event) => onChange(instant(event.currentTarget.value))}
+      />
+    </div>
+  );
+}

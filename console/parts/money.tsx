@@ -1,0 +1,23 @@
+import { formatMinor, type Minor } from '../client/amount.ts';
+import { useExponent } from '../client/currencies.ts';
+import { classes } from './words.ts';
+
+export interface MoneyProps {
+  /** Integer minor units, or text of them. */
+  readonly amount: Minor;
+  readonly currency: string;
+  /** Without the currency, where the column already says it. */
+  readonly isBare?: boolean;
+  readonly className?: string;
+}
+
+/** 125000 EUR -> '1,250.00 EUR', with digits of one width. */
+export function Money({ amount, currency, isBare, className }: MoneyProps) {
+  const exponent = useExponent(currency);
+  return (
+    <span className={classes('whitespace-nowrap tabular-nums', className)}>
+      {formatMinor(amount, exponent)}
+      {isBare ? null : <span className="font-normal text-muted"> {currency}</span>}
+    </span>
+  );
+}

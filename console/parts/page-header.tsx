@@ -1,0 +1,44 @@
+import type { ReactNode } from 'react';
+import { Anchor } from './anchor.tsx';
+
+export interface PageHeaderProps {
+  /** Also the title of the window. */
+  readonly title: string;
+  /** Beside the title: a StatusBadge, an amount. */
+  readonly badge?: ReactNode;
+  readonly description?: ReactNode;
+  readonly actions?: ReactNode;
+  /** The list that a detail page belongs to. */
+  readonly parent?: { readonly to: string; readonly label: string };
+  /** When the heading should show something else than the window title. */
+  readonly heading?: ReactNode;
+}
+
+/** Every page begins with one, also while it loads: navigation moves the focus to its h1. */
+export function PageHeader({ title, badge, description, actions, parent, heading }: PageHeaderProps) {
+  return (
+    <header className="mb-6 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+      <title>{`${title} · Sandbank`}</title>
+      <div className="min-w-0">
+        {parent === undefined ? null : (
+          <nav aria-label="Breadcrumb" className="mb-1 text-sm text-muted">
+            <Anchor to={parent.to} className="hover:text-ink hover:underline">
+              {parent.label}
+            </Anchor>
+            <span aria-hidden> /</span>
+          </nav>
+        )}
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <h1 tabIndex={-1} className="text-xl font-semibold tracking-[-0.01em] [overflow-wrap:anywhere]">
+            {heading ?? title}
+          </h1>
+          {badge}
+        </div>
+        {description === undefined ? null : (
+          <div className="mt-1 max-w-[42rem] text-muted">{description}</div>
+        )}
+      </div>
+      {actions === undefined ? null : <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+    </header>
+  );
+}

@@ -1,0 +1,53 @@
+import { Popover as RadixPopover, Tooltip as RadixTooltip } from 'radix-ui';
+import type { ReactNode } from 'react';
+
+export interface PopoverProps {
+  /** A Button or IconButton. */
+  readonly trigger: ReactNode;
+  /** Said to screen readers. */
+  readonly label: string;
+  readonly children: ReactNode;
+  readonly isOpen?: boolean;
+  readonly onOpenChange?: (isOpen: boolean) => void;
+  readonly align?: 'start' | 'center' | 'end';
+}
+
+export function Popover({ trigger, label, children, isOpen, onOpenChange, align = 'end' }: PopoverProps) {
+  return (
+    <RadixPopover.Root
+      {...(isOpen === undefined ? {} : { open: isOpen })}
+      {...(onOpenChange ? { onOpenChange } : {})}
+    >
+      <RadixPopover.Trigger asChild>{trigger}</RadixPopover.Trigger>
+      <RadixPopover.Portal>
+        <RadixPopover.Content
+          aria-label={label}
+          align={align}
+          sideOffset={6}
+          collisionPadding={8}
+          className="pop-in z-50 max-h-(--radix-popover-content-available-height) w-[min(24rem,calc(100vw-1rem))] overflow-y-auto rounded-lg border bg-raised p-4 shadow-pop outline-none"
+        >
+          {children}
+        </RadixPopover.Content>
+      </RadixPopover.Portal>
+    </RadixPopover.Root>
+  );
+}
+
+/** Words for a control that has focus or pointer; never the only place where something is said. */
+export function Tooltip({ words, children }: { readonly words: string; readonly children: ReactNode }) {
+  return (
+    <RadixTooltip.Root>
+      <RadixTooltip.Trigger asChild>{children}</RadixTooltip.Trigger>
+      <RadixTooltip.Portal>
+        <RadixTooltip.Content
+          sideOffset={5}
+          collisionPadding={8}
+          className="pop-in z-[70] max-w-xs rounded-md bg-ink px-2 py-1 text-xs text-ground shadow-pop"
+        >
+          {words}
+        </RadixTooltip.Content>
+      </RadixTooltip.Portal>
+    </RadixTooltip.Root>
+  );
+}

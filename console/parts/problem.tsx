@@ -1,0 +1,53 @@
+import { CircleAlert, RotateCw } from 'lucide-react';
+import type { ApiProblem } from '../client/request.ts';
+import { Button } from './button.tsx';
+import { CopyButton } from './copy-button.tsx';
+import { sentence } from './words.ts';
+
+export interface ProblemBannerProps {
+  readonly problem: ApiProblem;
+  /** Shows 'Try again'. */
+  readonly onRetry?: () => void;
+}
+
+/** What the server refused: message, code, request id, the way to the documentation. */
+export function ProblemBanner({ problem, onRetry }: ProblemBannerProps) {
+  return (
+    <div role="alert" className="flex gap-2.5 rounded-md bg-bad-soft px-3.5 py-3 text-bad">
+      <CircleAlert aria-hidden size={17} className="mt-0.5 shrink-0" />
+      <div className="min-w-0 flex-1">
+        <p className="font-medium break-words">{problem.message}</p>
+        {problem.retryAfter === undefined ? null : (
+          <p className="text-sm">Try again in {problem.retryAfter} s.</p>
+        )}
+        {problem.allowedActions && problem.allowedActions.length > 0 ? (
+          <p className="text-sm">Possible now: {problem.allowedActions.map(sentence).join(', ')}.</p>
+        ) : null}
+        <p className="mt-0.5 flex flex-wrap items-center gap-x-3 font-mono text-xs">
+          <span>{problem.code}</span>
+          {problem.requestId === undefined ? null : (
+            <span className="inline-flex items-center gap-0.5 break-all">
+              {problem.requestId}
+              <CopyButton text={problem.requestId} what="request id" className="text-bad" />
+            </span>
+          )}
+          {problem.docUrl === undefined ? null : (
+            <a
+              href={problem.docUrl}
+              target="_blank"
+              rel="noreferrer"
+              className="font-sans underline underline-offset-2"
+            >
+              What it means
+            </a>
+          )}
+        </p>
+      </div>
+      {onRetry ? (
+        <Button size="small" onClick={onRetry} icon={<RotateCw aria-hidden size={14} />}>
+          Try again
+        </Button>
+      ) : null}
+    </div>
+  );
+}
