@@ -21,6 +21,8 @@ export interface Config {
   readonly allowsPrivateWebhooks: boolean;
   /** After so many days what was sent and answered in an attempt is cleared; that there was one stays. */
   readonly attemptDays: number;
+  /** After so many days a request is gone from the request log. */
+  readonly requestDays: number;
 }
 
 const roles = ['all', 'api', 'worker'] as const;
@@ -30,6 +32,7 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const rateLimitOnServer = 100;
 const secretLengthMin = 32;
 const attemptDaysDefault = '30';
+const requestDaysDefault = '7';
 
 /** A wrong flag or variable. Its message is one sentence for the person at the terminal. */
 export class ConfigProblem extends Error {
@@ -60,6 +63,7 @@ Variables without a flag:
   SANDBANK_SECRET            encrypts the secrets of webhooks; required with DATABASE_URL, else made and kept with the data
   SANDBANK_PRIVATE_WEBHOOKS  on or off: whether webhooks may go to private addresses; off with DATABASE_URL, else on
   SANDBANK_ATTEMPT_DAYS      how long headers and bodies of webhook attempts are kept (30)
+  SANDBANK_REQUEST_DAYS      how long requests are kept for the console (7)
   SANDBANK_RATE_LIMIT        off, or requests a second for each key
   SANDBANK_PUBLIC_URL        the address under which callers know this server
   LOG_LEVEL                  fatal, error, warn, info, debug, trace or silent (warn)`;
@@ -103,7 +107,8 @@ export function readConfig(
       env.SANDBANK_PRIVATE_WEBHOOKS || (databaseUrl === undefined ? 'on' : 'off'),
       'SANDBANK_PRIVATE_WEBHOOKS',
     ),
-    attemptDays: daysOf(env.SANDBANK_ATTEMPT_DAYS || attemptDaysDefault),
+    attemptDays: daysOf(env.SANDBANK_ATTEMPT_DAYS || attemptDaysDefault, 'SANDBANK_ATTEMPT_DAYS'),
+    requestDays: daysOf(env.SANDBANK_REQUEST_DAYS || requestDaysDefault, 'SANDBANK_REQUEST_DAYS'),
   };
   if (command === 'start' && databaseUrl !== undefined && config.secret === undefined) {
     throw new ConfigProblem(
@@ -196,10 +201,9 @@ function secretOf(text: string | undefined): string | undefined {
   return text;
 }
 
-function daysOf(text: string): number {
+function daysOf(text: string, name: string): number {
   const days = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (days < 1)
-    throw new ConfigProblem(`SANDBANK_ATTEMPT_DAYS must be a number of days from 1 to 9999, not "${text}".`);
+  if (days < 1) throw new ConfigProblem(`${name} must be a number of days from 1 to 9999, not "${text}".`);
   return days;
 }
 

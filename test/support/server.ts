@@ -35,6 +35,7 @@ export async function openServer(kind: DatabaseKind, overrides: Partial<Config> 
     secret: undefined,
     allowsPrivateWebhooks: true,
     attemptDays: 30,
+    requestDays: 7,
     ...overrides,
   });
 }
@@ -64,6 +65,7 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     publicUrl: () => '',
     rateLimiter: undefined,
     metrics: undefined,
+    requestLog: undefined,
     readiness: () => Promise.resolve({ ok: true }),
     errands: new Map([
       ...webhookErrands({ ...server, engine, reader, wallClock }),
