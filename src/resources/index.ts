@@ -19,6 +19,7 @@ import { providerEventRoutes } from './provider-events/api.ts';
 import { reconciliationRoutes } from './reconciliation/api.ts';
 import { refundResource, refundRoutes } from './refunds/api.ts';
 import { replayResource, replayRoutes } from './replays/api.ts';
+import { requestRoutes } from './requests/api.ts';
 import { settlementRoutes } from './settlements/api.ts';
 import { stateMachinesRoute } from './state-machines/api.ts';
 import { transferResource, transferRoutes } from './transfers/api.ts';
@@ -68,4 +69,4 @@ export const routes: readonly Route[] = [
 ];
 
 /** What the console has besides: for people, each with the role that it takes. */
-export const consoleRoutes: readonly ConsoleRoute[] = [];
+export const consoleRoutes: readonly ConsoleRoute[] = [...requestRoutes];
