@@ -27,6 +27,7 @@ describe('the configuration', () => {
       secret: undefined,
       allowsPrivateWebhooks: true,
       attemptDays: 30,
+      requestDays: 7,
     });
   });
 
@@ -41,6 +42,7 @@ describe('the configuration', () => {
     expect(read([], { ...shared, SANDBANK_PRIVATE_WEBHOOKS: 'on' }).allowsPrivateWebhooks).toBe(true);
     expect(read([], { SANDBANK_PRIVATE_WEBHOOKS: 'off' }).allowsPrivateWebhooks).toBe(false);
     expect(read([], { SANDBANK_ATTEMPT_DAYS: '7' }).attemptDays).toBe(7);
+    expect(read([], { SANDBANK_REQUEST_DAYS: '1' }).requestDays).toBe(1);
   });
 
   it('needs a secret with a shared database to start, and none to verify', () => {
@@ -75,6 +77,7 @@ describe('the configuration', () => {
     [[], { SANDBANK_SECRET: 'short' }, 'SANDBANK_SECRET'],
     [[], { SANDBANK_PRIVATE_WEBHOOKS: 'yes' }, 'SANDBANK_PRIVATE_WEBHOOKS'],
     [[], { SANDBANK_ATTEMPT_DAYS: '0' }, 'SANDBANK_ATTEMPT_DAYS'],
+    [[], { SANDBANK_REQUEST_DAYS: '1.5' }, 'SANDBANK_REQUEST_DAYS'],
   ])('refuses %j %j in a sentence that names it', (argv, env, name) => {
     expect(() => read(argv as string[], env as Record<string, string>)).toThrow(ConfigProblem);
     expect(() => read(argv as string[], env as Record<string, string>)).toThrow(name as string);

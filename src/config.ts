@@ -23,6 +23,8 @@ export interface Config {
   readonly attemptDays: number;
   /** Whether anybody may sign up in the console, or only who was invited. */
   readonly registration: 'open' | 'closed';
+  /** After so many days a request is gone from the request log. */
+  readonly requestDays: number;
 }
 
 const roles = ['all', 'api', 'worker'] as const;
@@ -32,6 +34,7 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const rateLimitOnServer = 100;
 const secretLengthMin = 32;
 const attemptDaysDefault = '30';
+const requestDaysDefault = '7';
 
 /** A wrong flag or variable. Its message is one sentence for the person at the terminal. */
 export class ConfigProblem extends Error {
@@ -65,6 +68,7 @@ Variables without a flag:
   SANDBANK_REGISTRATION      open or closed: whether anybody may sign up in the console, or only who was invited;
                              closed with DATABASE_URL, else open
   SANDBANK_ATTEMPT_DAYS      how long headers and bodies of webhook attempts are kept (30)
+  SANDBANK_REQUEST_DAYS      how long requests are kept for the console (7)
   SANDBANK_RATE_LIMIT        off, or requests a second for each key
   SANDBANK_PUBLIC_URL        the address under which callers know this server
   LOG_LEVEL                  fatal, error, warn, info, debug, trace or silent (warn)`;
@@ -113,7 +117,8 @@ export function readConfig(
       env.SANDBANK_REGISTRATION || (databaseUrl === undefined ? 'open' : 'closed'),
       'SANDBANK_REGISTRATION',
     ),
-    attemptDays: daysOf(env.SANDBANK_ATTEMPT_DAYS || attemptDaysDefault),
+    attemptDays: daysOf(env.SANDBANK_ATTEMPT_DAYS || attemptDaysDefault, 'SANDBANK_ATTEMPT_DAYS'),
+    requestDays: daysOf(env.SANDBANK_REQUEST_DAYS || requestDaysDefault, 'SANDBANK_REQUEST_DAYS'),
   };
   if (command === 'start' && databaseUrl !== undefined && config.secret === undefined) {
     throw new ConfigProblem(
@@ -206,10 +211,9 @@ function secretOf(text: string | undefined): string | undefined {
   return text;
 }
 
-function daysOf(text: string): number {
+function daysOf(text: string, name: string): number {
   const days = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (days < 1)
-    throw new ConfigProblem(`SANDBANK_ATTEMPT_DAYS must be a number of days from 1 to 9999, not "${text}".`);
+  if (days < 1) throw new ConfigProblem(`${name} must be a number of days from 1 to 9999, not "${text}".`);
   return days;
 }
 

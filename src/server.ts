@@ -10,6 +10,7 @@ import { createReader } from './db/reader.ts';
 import { DeliveryQueue } from './engine/delivery-queue.ts';
 import { Engine } from './engine/engine.ts';
 import { newSuffix } from './engine/ids.ts';
+import { RequestJournal } from './engine/request-journal.ts';
 import { Vault } from './engine/vault.ts';
 import { createApp } from './http/app.ts';
 import type { Console } from './http/console.ts';
@@ -30,6 +31,7 @@ import { Deliverer } from './workers/deliverer.ts';
 import { createDeliveries } from './workers/deliveries.ts';
 import { startReaper } from './workers/reaper.ts';
 import { Replayer } from './workers/replayer.ts';
+import { RequestLog } from './workers/request-log.ts';
 import { Sender } from './workers/sender.ts';
 import { belongsTo } from './workers/signature.ts';
 import { startTimers } from './workers/timers.ts';
@@ -44,6 +46,7 @@ export interface Server {
   readonly guard: AddressGuard;
   readonly people: People;
   readonly deliverer: Deliverer;
+  readonly requestLog: RequestLog;
   /** Starts to listen and returns the address under which callers reach it. */
   listen(): Promise<string>;
   /** Requests under way are answered, then the last batch is written, then the database is closed. */
@@ -146,6 +149,8 @@ function assemble(
   const nextMark = (appId: string) => deliverer.nextMark(appId);
   const runner = new ClockRunner({ engine, reader, wallClock, nextMark, onError });
   const errands = webhookErrands({ engine, reader, vault, guard, deliverer, wallClock });
+  const journal = new RequestJournal(database);
+  const requestLog = new RequestLog({ journal, wallClock, onError });
   let isDraining = false;
   const app = createApp({
     engine,
@@ -154,6 +159,7 @@ function assemble(
     publicUrl,
     rateLimiter: config.rateLimit === undefined ? undefined : createRateLimiter(config.rateLimit),
     metrics,
+    requestLog,
     readiness: () =>
       isDraining
         ? Promise.resolve({ ok: false, reason: 'The server is shutting down.' })
@@ -172,7 +178,7 @@ function assemble(
   const stopReaper =
     config.role === 'api'
       ? () => undefined
-      : startReaper({ engine, queue, people, attemptDays: config.attemptDays, wallClock, onError });
+      : startReaper({ ...config, engine, queue, journal, people, wallClock, onError });
 
   const timers =
     config.role === 'api' ? undefined : startTimers({ runner, reader, wallClock, isAlone, onError });
@@ -186,6 +192,7 @@ function assemble(
     guard,
     people,
     deliverer,
+    requestLog,
     start: async () => {
       if (config.role !== 'api') await deliveries.start();
     },
@@ -211,6 +218,7 @@ function assemble(
       await deliveries.stop();
       await deliverer.stop();
       await engine.drain();
+      await requestLog.close();
       await database.close();
     },
   };

@@ -6,6 +6,7 @@ import { errorsMarkdown } from '../src/http/pages.ts';
 import { eventsReference, scenariosReference, statesReference, toMarkdown } from '../src/http/reference.ts';
 import { attemptsTable, deliveriesTable } from '../src/kernel/delivery.ts';
 import { type ErrorCode, errorCatalogue } from '../src/kernel/errors.ts';
+import { keyUsesTable, requestMinutesTable, requestsTable } from '../src/kernel/request-log.ts';
 import type { Table } from '../src/kernel/table.ts';
 import * as trail from '../src/kernel/trail.ts';
 import { eventCatalogue, resources, routes } from '../src/resources/index.ts';
@@ -109,6 +110,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
 
   const described: readonly Table<never>[] = [
     ...resources.map(({ table }) => table as Table<never>),
+    ...[requestsTable, requestMinutesTable, keyUsesTable].map((table) => table as Table<never>),
     ...[idempotencyTable, deliveriesTable, attemptsTable, webhookHealthTable, ...Object.values(trail)].map(
       (table) => table as Table<never>,
     ),

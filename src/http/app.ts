@@ -15,6 +15,7 @@ import { refuse, statusOf } from '../kernel/errors.ts';
 import { formatId } from '../kernel/ids.ts';
 import { parseStrict } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
+import type { RequestSink } from '../kernel/request-log.ts';
 import type { Reader, Route } from '../kernel/route.ts';
 import { apiVersion } from '../kernel/version.ts';
 import { addApiRoutes } from './api-routes.ts';
@@ -23,6 +24,7 @@ import type { Metrics } from './metrics.ts';
 import { addPublicRoutes } from './public-routes.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { Refused, refusalOf } from './refused.ts';
+import { addRequestLog } from './request-log.ts';
 import { sendRefusal } from './send.ts';
 import { createServing } from './serve.ts';
 
@@ -35,6 +37,8 @@ export interface AppSettings {
   readonly publicUrl: () => string;
   readonly rateLimiter: RateLimiter | undefined;
   readonly metrics: Metrics | undefined;
+  /** Where answered requests are left; undefined where nobody reads them. */
+  readonly requestLog: RequestSink | undefined;
   /** Whether the node can serve; a sentence says why not. */
   readonly readiness: () => Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: string }>;
   /** Commands that take several transactions, by name: each is carried out from its first to its last. */
@@ -82,6 +86,7 @@ export function createApp(settings: AppSettings): FastifyInstance {
       isLost ? new Refused(refuse('invalid_request', { message: 'The header Host is missing.' })) : undefined,
     );
   });
+  addRequestLog(app, settings.requestLog);
   acceptStrictJson(app);
   addPublicRoutes(app, settings);
   const serving = createServing(app, settings);
@@ -114,11 +119,13 @@ export function pathOf(request: FastifyRequest): string {
 /** JSON is read by our own reader: what JSON.parse lets pass (duplicate keys, unsafe integers) would be lost silently. */
 function acceptStrictJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes: Buffer, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
     if (bytes.length === 0) return done(null, undefined);
     if (!isUtf8(bytes))
       return done(new Refused(refuse('malformed_json', { message: 'The body is not UTF-8.' })));
-    const parsed = parseStrict(bytes.toString('utf8'), limits.jsonDepthMax);
+    const text = bytes.toString('utf8');
+    request.sentText = text;
+    const parsed = parseStrict(text, limits.jsonDepthMax);
     if (parsed.ok) return done(null, parsed.value);
     const { code, message, param } = parsed;
     done(new Refused(refuse(code, { message, ...(param === '' ? {} : { param }) })));

@@ -1,14 +1,22 @@
 import type { FastifyReply } from 'fastify';
 import type { Answer } from '../engine/submission.ts';
 import { errorBody } from '../kernel/envelope.ts';
-import { type Refusal, statusOf } from '../kernel/errors.ts';
+import { type ErrorCode, type Refusal, statusOf } from '../kernel/errors.ts';
 import type { TextAnswer } from '../kernel/route.ts';
 import { apiVersion } from '../kernel/version.ts';
 
 const jsonType = 'application/json; charset=utf-8';
 
 /** The one place from which answers leave: each has the same headers, whoever made it. */
-function send(reply: FastifyReply, status: number, type: string, body: string): FastifyReply {
+function send(
+  reply: FastifyReply,
+  status: number,
+  type: string,
+  body: string,
+  errorCode: ErrorCode | null = null,
+  isReplay = false,
+): FastifyReply {
+  reply.request.answered = { text: body, errorCode, isReplay };
   return reply
     .code(status)
     .headers({
@@ -34,14 +42,14 @@ export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   if (answer.isReplay) reply.header('Idempotent-Replayed', 'true');
   if (answer.retryAfterSeconds !== undefined) reply.header('Retry-After', answer.retryAfterSeconds);
   challenge(reply, answer.status);
-  return sendJson(reply, answer.status, answer.body);
+  return send(reply, answer.status, jsonType, answer.body, answer.code, answer.isReplay);
 }
 
 export function sendRefusal(reply: FastifyReply, refusal: Refusal, docsUrl: string): FastifyReply {
   const status = statusOf(refusal.code);
   if (refusal.retryAfterSeconds !== undefined) reply.header('Retry-After', refusal.retryAfterSeconds);
   challenge(reply, status);
-  return sendJson(reply, status, errorBody(refusal, reply.request.id, docsUrl));
+  return send(reply, status, jsonType, errorBody(refusal, reply.request.id, docsUrl), refusal.code);
 }
 
 function challenge(reply: FastifyReply, status: number): void {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeSuffix, formatId, idPrefixes, isId } from './ids.ts';
+import { encodeSuffix, firstIdAt, formatId, idPrefixes, instantOf, isId } from './ids.ts';
 
 const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
 
@@ -42,6 +42,23 @@ describe('ids', () => {
     'pay-01h455vb4pex5vsknk084sn02q',
     'pay_01h455vb4pex5vsknk084sn02q\n',
   ])('refuse %j', (text) => expect(isId('payment', text)).toBe(false));
+
+  it('tell when they were made, and where a span of time begins', () => {
+    const madeAt = fc.integer({ min: 0, max: 2 ** 48 - 1 });
+    fc.assert(
+      fc.property(madeAt, bytes, (instant, value) => {
+        const made = Uint8Array.from(value);
+        for (let i = 0; i < 6; i += 1) made[i] = Math.floor(instant / 2 ** (40 - 8 * i)) % 256;
+        const id = formatId('request', encodeSuffix(made));
+        expect(instantOf(id)).toBe(instant);
+        expect(isId('request', firstIdAt('request', instant))).toBe(true);
+        expect(id >= firstIdAt('request', instant)).toBe(true);
+        expect(instant === 2 ** 48 - 1 || id < firstIdAt('request', instant + 1)).toBe(true);
+      }),
+    );
+    expect(firstIdAt('request', -1)).toBe(firstIdAt('request', 0));
+    expect(firstIdAt('request', 1.9)).toBe(firstIdAt('request', 1));
+  });
 
   it('have prefixes that name one kind each', () => {
     const prefixes = Object.values(idPrefixes);

@@ -49,6 +49,27 @@ export function isId(kind: IdKind, text: string): boolean {
   );
 }
 
+const timeLength = 10;
+
+/** When an id was made, to the millisecond: the first 48 bits of a UUIDv7, which are the first ten characters. */
+export function instantOf(id: string): number {
+  const suffix = id.slice(-suffixLength);
+  let instant = 0;
+  for (let i = 0; i < timeLength; i += 1) instant = instant * 32 + alphabet.indexOf(suffix[i] ?? '0');
+  return instant;
+}
+
+/** The least id that could be made at an instant: a span of time is a span of ids, and needs no index of its own. */
+export function firstIdAt(kind: IdKind, instant: number): string {
+  let time = '';
+  let rest = Math.min(Math.max(0, Math.floor(instant)), 2 ** 48 - 1);
+  for (let i = 0; i < timeLength; i += 1) {
+    time = (alphabet[rest % 32] ?? '0') + time;
+    rest = Math.floor(rest / 32);
+  }
+  return formatId(kind, time.padEnd(suffixLength, '0'));
+}
+
 /** For JSON schemas, which take the pattern as text. */
 export function idPattern(kind: IdKind): string {
   return `^${idPrefixes[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`;

@@ -22,6 +22,7 @@ import { providerEventRoutes } from './provider-events/api.ts';
 import { reconciliationRoutes } from './reconciliation/api.ts';
 import { refundResource, refundRoutes } from './refunds/api.ts';
 import { replayResource, replayRoutes } from './replays/api.ts';
+import { requestRoutes } from './requests/api.ts';
 import { settlementRoutes } from './settlements/api.ts';
 import { stateMachinesRoute } from './state-machines/api.ts';
 import { transferResource, transferRoutes } from './transfers/api.ts';
@@ -79,4 +80,5 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...invitationRoutes,
   ...applicationRoutes(providerNames, eventFilters(eventCatalogue.map(({ type }) => type))),
   ...apiKeyRoutes,
+  ...requestRoutes,
 ];

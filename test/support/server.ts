@@ -37,6 +37,7 @@ export async function openServer(kind: DatabaseKind, overrides: Partial<Config> 
     allowsPrivateWebhooks: true,
     attemptDays: 30,
     registration: 'open',
+    requestDays: 7,
     ...overrides,
   });
 }
@@ -66,6 +67,7 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     publicUrl: () => '',
     rateLimiter: undefined,
     metrics: undefined,
+    requestLog: undefined,
     readiness: () => Promise.resolve({ ok: true }),
     errands: new Map([
       ...webhookErrands({ ...server, engine, reader, wallClock }),

@@ -1,0 +1,116 @@
+import { encodeArray } from '../db/array.ts';
+import type { Database } from '../db/database.ts';
+import {
+  type KeyUseRow,
+  keyUsesTable,
+  type MinuteRow,
+  type RequestRow,
+  requestMinutesTable,
+  requestsTable,
+} from '../kernel/request-log.ts';
+import type { Instant, Statement, Table } from '../kernel/table.ts';
+
+export interface RequestBatch {
+  readonly requests: readonly RequestRow[];
+  readonly minutes: readonly MinuteRow[];
+  readonly keyUses: readonly KeyUseRow[];
+}
+
+const reapMax = 1_000;
+const writeMsMax = 5_000;
+
+const namesOf = <Row>(table: Table<Row>) => table.columns.map(({ column }) => column).join(', ');
+
+/** The columns of a table as arrays, from a parameter on. */
+const rowsFrom = <Row>({ columns }: Table<Row>, first: number) =>
+  `select * from unnest(${columns.map(({ type }, i) => `$${first + i}::${type}[]`).join(', ')})`;
+
+const minutesFrom = 1 + requestsTable.columns.length;
+const keyUsesFrom = minutesFrom + requestMinutesTable.columns.length;
+
+const counts = requestMinutesTable.columns
+  .filter(({ type }) => type === 'integer')
+  .map(({ column }) => `${column} = m.${column} + excluded.${column}`);
+
+/**
+ * Everything of a batch in one statement, and so in one transaction and one round trip. Counts are added to what other nodes
+ * have counted; a use that another node has seen later stays. Nobody waits for it to be on the disk: a crash of the database
+ * may cost the log its last moments, and no write of the engine waits for the disk behind it.
+ */
+const write: Statement = {
+  name: 'requests_write',
+  text: `with kept as (
+      insert into requests (${namesOf(requestsTable)}) ${rowsFrom(requestsTable, 1)}),
+    counted as (
+      insert into request_minutes as m (${namesOf(requestMinutesTable)}) ${rowsFrom(requestMinutesTable, minutesFrom)}
+      on conflict (org_id, app_id, minute) do update set ${counts.join(', ')}),
+    used as (
+      insert into api_key_uses as u (${namesOf(keyUsesTable)}) ${rowsFrom(keyUsesTable, keyUsesFrom)}
+      on conflict (org_id, id) do update set last_used_at = excluded.last_used_at, last_used_ip = excluded.last_used_ip
+        where u.last_used_at <= excluded.last_used_at)
+    select set_config('synchronous_commit', 'off', true)`,
+  msMax: writeMsMax,
+};
+
+const reapRequests: Statement = {
+  name: 'requests_reap',
+  text: `with old as (select ctid from requests where at < $1 limit $2)
+    delete from requests where ctid = any(array(select ctid from old)) returning 1 as reaped`,
+};
+
+const reapMinutes: Statement = {
+  name: 'request_minutes_reap',
+  text: `with old as (select ctid from request_minutes where minute < $1 limit $2)
+    delete from request_minutes where ctid = any(array(select ctid from old)) returning 1 as reaped`,
+};
+
+/** The request log as tables: the engine's, because it is the only writer, and apart from it, because no command asks. */
+export class RequestJournal {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async write({ requests, minutes, keyUses }: RequestBatch): Promise<void> {
+    // Sorted: two nodes that count for the same applications and keys come to their rows in one order.
+    const counted = [...minutes].sort((a, b) => (minuteKey(a) < minuteKey(b) ? -1 : 1));
+    const used = [...keyUses].sort((a, b) => (a.id < b.id ? -1 : 1));
+    await this.#database.query(write, [
+      ...columnsOf(requestsTable, requests),
+      ...columnsOf(requestMinutesTable, counted),
+      ...columnsOf(keyUsesTable, used),
+    ]);
+  }
+
+  reap(before: Instant): Promise<number> {
+    return this.#reap(reapRequests, before);
+  }
+
+  reapMinutes(before: Instant): Promise<number> {
+    return this.#reap(reapMinutes, before);
+  }
+
+  /** In bounded bites, so that deleting a day's worth never holds up a write. */
+  async #reap(statement: Statement, before: Instant): Promise<number> {
+    let reaped = 0;
+    for (;;) {
+      const rows = await this.#database.query(statement, [new Date(before).toISOString(), reapMax]);
+      reaped += rows.length;
+      if (rows.length < reapMax) return reaped;
+    }
+  }
+}
+
+function columnsOf<Row>({ columns }: Table<Row>, rows: readonly Row[]): Buffer[] {
+  return columns.map(({ property, type }) =>
+    encodeArray(
+      type,
+      rows.map((row) => row[property]),
+    ),
+  );
+}
+
+function minuteKey({ orgId, appId, minute }: MinuteRow): string {
+  return `${orgId} ${appId} ${minute}`;
+}

@@ -1,0 +1,166 @@
+import { type Static, Type } from 'typebox';
+import type { Presented } from '../../kernel/envelope.ts';
+import { refuse } from '../../kernel/errors.ts';
+import { firstIdAt, idPrefixes, isId } from '../../kernel/ids.ts';
+import { limits } from '../../kernel/limits.ts';
+import { decodeCursor, encodeCursor, instantToText } from '../../kernel/list.ts';
+import type { ConsoleRoute, Principal } from '../../kernel/route.ts';
+import { pageQuery, strict, Time, text } from '../../kernel/schema.ts';
+import {
+  endOfIds,
+  findRequest,
+  findRequestErrors,
+  findRequests,
+  type ListedRequest,
+  type RequestFilter,
+} from './store.ts';
+
+const pathLengthMax = 500;
+const hoursMax = 31 * 24;
+const hoursDefault = 24;
+const hourMs = 3_600_000;
+const apiPrefix = '/_api/';
+
+const Scope = Type.Optional(
+  Type.Enum(['application', 'organization'], {
+    description: 'Requests of this application, which is the default, or of all in the organization.',
+  }),
+);
+
+const ListQuery = strict({
+  ...pageQuery,
+  scope: Scope,
+  status: Type.Optional(
+    Type.String({ pattern: '^[1-5](xx|\\d\\d)$', description: 'A class such as 4xx, or one status.' }),
+  ),
+  method: Type.Optional(Type.Enum(['GET', 'HEAD', 'POST'])),
+  errorCode: Type.Optional(text(limits.nameLengthMax)),
+  actorId: Type.Optional(text(limits.nameLengthMax)),
+  apiKeyId: Type.Optional(text(limits.nameLengthMax)),
+  path: Type.Optional(text(pathLengthMax)),
+  resourceId: Type.Optional(
+    Type.String({ pattern: `^(${Object.values(idPrefixes).join('|')})_[0-7][0-9a-z]{25}$` }),
+  ),
+  after: Type.Optional(Time),
+  before: Type.Optional(Time),
+});
+
+const ErrorsQuery = strict({
+  scope: Scope,
+  hours: Type.Optional(Type.Integer({ minimum: 1, maximum: hoursMax, default: hoursDefault })),
+});
+
+const words = { method: 'GET', role: 'viewer', within: 'application' } as const;
+
+/** What was asked over the API lately and what was answered. The console alone shows it: keys cannot read it. */
+export const requestRoutes: readonly ConsoleRoute[] = [
+  {
+    ...words,
+    operationId: 'listRequests',
+    path: 'requests',
+    summary: 'List requests, newest first',
+    query: ListQuery,
+    read: async ({ reader, principal, query }) => {
+      const asked = query as Static<typeof ListQuery>;
+      const filter = filterOf(asked, principal);
+      if (filter === 'invalid_cursor') return refuse('invalid_cursor', { param: 'cursor' });
+      const { rows, nextId } = await findRequests(
+        reader,
+        principal.orgId,
+        filter,
+        asked.limit ?? limits.listLimitDefault,
+      );
+      return {
+        data: rows.map(presentRequest),
+        hasMore: nextId !== null,
+        nextCursor: nextId === null ? null : encodeCursor(nextId),
+      };
+    },
+  },
+  {
+    ...words,
+    operationId: 'retrieveRequest',
+    path: 'requests/{id}',
+    summary: 'Retrieve a request with what was sent and what was answered, redacted',
+    read: async ({ reader, principal, params }) => {
+      const requestId = params.id ?? '';
+      const row = isId('request', requestId)
+        ? await findRequest(reader, principal.orgId, requestId)
+        : undefined;
+      if (!row) return refuse('resource_not_found');
+      return { ...presentRequest(row), requestBody: row.requestBody, responseBody: row.responseBody };
+    },
+  },
+  {
+    ...words,
+    operationId: 'listRequestErrors',
+    path: 'request_errors',
+    summary: 'Group the refused requests of the last hours, the most frequent first',
+    query: ErrorsQuery,
+    read: async ({ reader, principal, query, now }) => {
+      const { hours = hoursDefault, scope } = query as Static<typeof ErrorsQuery>;
+      const appId = scope === 'organization' ? null : principal.appId;
+      const groups = await findRequestErrors(reader, principal.orgId, appId, now - hours * hourMs);
+      return {
+        object: 'request_errors',
+        sandbox: true,
+        status: 'ok',
+        hours,
+        groups: groups.map(({ lastAt, ...group }) => ({ ...group, lastAt: instantToText(lastAt) })),
+      };
+    },
+  },
+];
+
+function filterOf(asked: Static<typeof ListQuery>, principal: Principal): RequestFilter | 'invalid_cursor' {
+  const cursor = asked.cursor === undefined ? endOfIds : decodeCursor('request', asked.cursor);
+  if (cursor === undefined) return 'invalid_cursor';
+  const before =
+    asked.before === undefined ? endOfIds : firstIdAt('request', Math.ceil(Date.parse(asked.before)));
+  const [statusFrom, statusTo] = statusesOf(asked.status);
+  return {
+    appId: asked.scope === 'organization' ? null : principal.appId,
+    statusFrom,
+    statusTo,
+    method: asked.method ?? null,
+    errorCode: asked.errorCode ?? null,
+    actorId: asked.actorId ?? asked.apiKeyId ?? null,
+    pathPrefix: asked.path === undefined ? null : fullPath(asked.path),
+    resourceId: asked.resourceId ?? null,
+    fromId: firstIdAt('request', asked.after === undefined ? 0 : Date.parse(asked.after) + 1),
+    toId: cursor < before ? cursor : before,
+  };
+}
+
+function statusesOf(status: string | undefined): readonly [from: number | null, to: number | null] {
+  if (status === undefined) return [null, null];
+  if (!status.endsWith('xx')) return [Number(status), Number(status)];
+  return [Number(status[0]) * 100, Number(status[0]) * 100 + 99];
+}
+
+/** As the operations are named in the documents, without the prefix that all of them have. */
+function fullPath(path: string): string {
+  return path.startsWith('/') ? path : apiPrefix + path;
+}
+
+function presentRequest(row: ListedRequest): Presented {
+  return {
+    object: 'request',
+    sandbox: true,
+    status: 'ok',
+    id: row.id,
+    applicationId: row.appId === '' ? null : row.appId,
+    at: instantToText(row.at),
+    method: row.method,
+    path: row.path,
+    query: row.query,
+    route: row.route,
+    httpStatus: row.httpStatus,
+    durationMs: row.durationUs / 1_000,
+    errorCode: row.errorCode,
+    actor: { kind: row.actorKind, id: row.actorId, name: row.actorName },
+    ip: row.ip,
+    idempotencyKey: row.idempotencyKey,
+    isReplay: row.isReplay,
+  };
+}

@@ -1,0 +1,225 @@
+import type { RequestJournal } from '../engine/request-journal.ts';
+import { DatabaseFailure } from '../kernel/failure.ts';
+import { bucketNames, bucketOf } from '../kernel/histogram.ts';
+import { instantOf } from '../kernel/ids.ts';
+import { redactBody, redactLine } from '../kernel/redact.ts';
+import type {
+  CountedRequest,
+  KeptRequest,
+  KeyUseRow,
+  MinuteRow,
+  RequestRow,
+  RequestSink,
+} from '../kernel/request-log.ts';
+import type { Instant } from '../kernel/table.ts';
+import { Allowance } from './allowance.ts';
+
+export interface RequestLogSettings {
+  readonly journal: Pick<RequestJournal, 'write'>;
+  readonly wallClock: () => Instant;
+  readonly onError: (error: unknown, what: string) => void;
+  /** How many requests a second are kept, and how many at once. */
+  readonly keptPerSecond?: number;
+  readonly keptAtOnceMax?: number;
+}
+
+/** What is counted since the last flush, in place. */
+type Counting = { -readonly [P in keyof MinuteRow]: MinuteRow[P] };
+type Using = { -readonly [P in keyof KeyUseRow]: KeyUseRow[P] };
+
+const keptPerSecondDefault = 500;
+const keptAtOnceMaxDefault = 5_000;
+const flushMs = 250;
+const rowsInFlushMax = 500;
+const rowsMax = 10_000;
+// Bodies are held as they came until they are written: a hundred thousand long lists would be more than a node has.
+const charsMax = 16 * 1_024 * 1_024;
+const countersMax = 10_000;
+const closeMsMax = 3_000;
+const lineLengthMax = 500;
+const minuteMs = 60_000;
+
+/** The key was known, but it was not good for the request. */
+const unused: ReadonlySet<string | null> = new Set(['api_key_revoked', 'api_key_expired', 'ip_not_allowed']);
+
+/**
+ * Keeps what was asked and answered, behind the answers: a request leaves its mark in memory, and a timer writes what has come
+ * together. It is idle until the first request, then waits for its timer or for a full flush, then writes, one flush at a time.
+ *
+ * What cannot be written is lost: the log never holds up a request, and its memory has a bound. Above the allowance only
+ * refused requests are kept, from an allowance of their own, and above that requests are counted and no more.
+ */
+export class RequestLog implements RequestSink {
+  readonly #settings: RequestLogSettings;
+  readonly #all: Allowance;
+  readonly #refused: Allowance;
+  #rows: KeptRequest[] = [];
+  #chars = 0;
+  #minutes = new Map<string, Counting>();
+  #keyUses = new Map<string, Using>();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+  #isFailing = false;
+
+  constructor(settings: RequestLogSettings) {
+    this.#settings = settings;
+    const { keptPerSecond = keptPerSecondDefault, keptAtOnceMax = keptAtOnceMaxDefault } = settings;
+    this.#all = new Allowance(keptPerSecond, keptAtOnceMax);
+    this.#refused = new Allowance(keptPerSecond, keptAtOnceMax);
+  }
+
+  count({ principal, status, errorCode, elapsedMs, ip }: CountedRequest): boolean {
+    const now = this.#settings.wallClock();
+    const { actor } = principal;
+    if (actor.kind === 'api_key' && !unused.has(errorCode)) this.#use(principal.orgId, actor.id, now, ip);
+    const isKept =
+      this.#rows.length < rowsMax && (this.#all.take(now) || (errorCode !== null && this.#refused.take(now)));
+    const minute = this.#minute(principal.orgId, principal.appId, now - (now % minuteMs));
+    if (minute) {
+      const bucket = bucketNames[bucketOf(elapsedMs * 1_000)];
+      minute.requests += 1;
+      if (status >= 500) minute.serverErrors += 1;
+      else if (status >= 400) minute.clientErrors += 1;
+      if (!isKept) minute.notKept += 1;
+      if (bucket) minute[bucket] += 1;
+    }
+    this.#plan();
+    return isKept;
+  }
+
+  keep(request: KeptRequest): void {
+    const chars = (request.sent?.length ?? 0) + (request.answered?.length ?? 0);
+    const hasRoom = this.#chars + chars <= charsMax;
+    if (hasRoom) this.#chars += chars;
+    this.#rows.push(hasRoom ? request : { ...request, sent: null, answered: null });
+    if (this.#rows.length >= rowsInFlushMax) void this.#write();
+  }
+
+  /** Writes all that came before it was called. */
+  async flush(): Promise<void> {
+    await this.#writing;
+    for (let flushes = 0; !this.#isEmpty() && flushes <= rowsMax / rowsInFlushMax; flushes += 1)
+      await this.#write();
+  }
+
+  /** The last flush, with an end: a database that is away must not keep the process. */
+  async close(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, closeMsMax);
+    });
+    await Promise.race([this.flush(), late]);
+    clearTimeout(timer);
+    clearTimeout(this.#timer);
+  }
+
+  #isEmpty(): boolean {
+    return this.#rows.length === 0 && this.#minutes.size === 0 && this.#keyUses.size === 0;
+  }
+
+  #plan(): void {
+    if (this.#timer || this.#writing) return;
+    this.#timer = setTimeout(() => void this.#write(), flushMs);
+    this.#timer.unref();
+  }
+
+  #write(): Promise<void> {
+    this.#writing ??= this.#writeOnce().finally(() => {
+      this.#writing = undefined;
+      if (this.#rows.length >= rowsInFlushMax) void this.#write();
+      else if (!this.#isEmpty()) this.#plan();
+    });
+    return this.#writing;
+  }
+
+  async #writeOnce(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const kept = this.#rows.splice(0, rowsInFlushMax);
+    for (const { sent, answered } of kept) this.#chars -= (sent?.length ?? 0) + (answered?.length ?? 0);
+    const [minutes, keyUses] = [[...this.#minutes.values()], [...this.#keyUses.values()]];
+    this.#minutes = new Map();
+    this.#keyUses = new Map();
+    try {
+      const batch = { requests: kept.map(toRow), minutes, keyUses };
+      await this.#settings.journal.write(batch).catch((error: unknown) => {
+        // Another node had the same row: nothing of the batch is written, and the next attempt finds it free.
+        if (error instanceof DatabaseFailure && error.kind !== 'unavailable')
+          return this.#settings.journal.write(batch);
+        throw error;
+      });
+      this.#isFailing = false;
+    } catch (error) {
+      // Told once, not four times a second for as long as the database is away.
+      if (!this.#isFailing) this.#settings.onError(error, 'the request log cannot be written');
+      this.#isFailing = true;
+    }
+  }
+
+  #minute(orgId: string, appId: string, minute: Instant): Counting | undefined {
+    const key = `${orgId} ${appId} ${minute}`;
+    let counting = this.#minutes.get(key);
+    if (!counting && this.#minutes.size < countersMax) {
+      counting = { orgId, appId, minute, ...nothing };
+      this.#minutes.set(key, counting);
+    }
+    return counting;
+  }
+
+  #use(orgId: string, id: string, lastUsedAt: Instant, lastUsedIp: string): void {
+    const using = this.#keyUses.get(id);
+    if (using) {
+      using.lastUsedAt = lastUsedAt;
+      using.lastUsedIp = lastUsedIp;
+    } else if (this.#keyUses.size < countersMax) {
+      this.#keyUses.set(id, { orgId, id, lastUsedAt, lastUsedIp });
+    }
+  }
+}
+
+const nothing: Omit<MinuteRow, 'orgId' | 'appId' | 'minute'> = {
+  requests: 0,
+  clientErrors: 0,
+  serverErrors: 0,
+  notKept: 0,
+  us500: 0,
+  ms1: 0,
+  ms2: 0,
+  ms5: 0,
+  ms10: 0,
+  ms20: 0,
+  ms50: 0,
+  ms100: 0,
+  ms200: 0,
+  ms500: 0,
+  s1: 0,
+  s5: 0,
+  beyond: 0,
+};
+
+function toRow(request: KeptRequest): RequestRow {
+  const { principal, id, url } = request;
+  const mark = url.indexOf('?');
+  const [path, query] = mark === -1 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
+  const { sent, answered, idempotencyKey } = request;
+  return {
+    orgId: principal.orgId,
+    id,
+    appId: principal.appId,
+    at: instantOf(id),
+    method: request.method,
+    path: redactLine(path, lineLengthMax),
+    query: query === '' ? null : redactLine(query, lineLengthMax),
+    route: request.route,
+    httpStatus: request.status,
+    durationUs: Math.round(request.elapsedMs * 1_000),
+    errorCode: request.errorCode,
+    actorKind: principal.actor.kind,
+    actorId: principal.actor.id,
+    ip: request.ip,
+    idempotencyKey: idempotencyKey === '' ? null : redactLine(idempotencyKey, lineLengthMax),
+    isReplay: request.isReplay,
+    requestBody: sent === null ? null : redactBody(sent),
+    responseBody: answered === null ? null : redactBody(answered),
+  };
+}

@@ -1,0 +1,614 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { openPglite } from '../../src/db/pglite.ts';
+import { newSuffix } from '../../src/engine/ids.ts';
+import { RequestJournal } from '../../src/engine/request-journal.ts';
+import { createRateLimiter } from '../../src/http/rate-limit.ts';
+import { percentileMs } from '../../src/kernel/histogram.ts';
+import { firstIdAt, formatId } from '../../src/kernel/ids.ts';
+import type { RequestRow } from '../../src/kernel/request-log.ts';
+import type { Principal, Reader, ReadRoute } from '../../src/kernel/route.ts';
+import { routes } from '../../src/resources/index.ts';
+import { requestRoutes } from '../../src/resources/requests/api.ts';
+import { findRequest, findRequestMinutes } from '../../src/resources/requests/store.ts';
+import type { Server } from '../../src/server.ts';
+import { RequestLog } from '../../src/workers/request-log.ts';
+import type { Answer, Body } from '../support/api-client.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
+
+const payments = 'developer_api_payments';
+const webhooks = 'developer_api_webhooks';
+const small = { amount: 1250, currency: 'EUR' };
+const hook = 'http://127.0.0.1:9/';
+const dayMs = 86_400_000;
+
+type Listed = Pick<Body, 'data' | 'hasMore' | 'nextCursor'>;
+
+/** Somebody who is signed in to the console of an organization. */
+function personOf(owner: KeyHolder): Principal {
+  return {
+    ...owner,
+    terms: owner,
+    actor: { kind: 'person', id: 'usr_01m7epxwjmf7za77rhky2f93cc' },
+    name: 'Ada',
+    scopes: new Set(),
+    role: 'viewer',
+  };
+}
+
+async function ask<Shown>(
+  reader: Reader,
+  operationId: string,
+  owner: KeyHolder,
+  query: Record<string, unknown> = {},
+  params: Record<string, string> = {},
+): Promise<Shown> {
+  const route = requestRoutes.find((one) => one.operationId === operationId);
+  if (route?.method !== 'GET') throw new Error(`${operationId} is not there`);
+  const now = Date.now();
+  const principal = personOf(owner);
+  return (await route.read({ reader, principal, params, query, now, accepts: () => false })) as Shown;
+}
+
+const idOf = (answer: Answer) => String(answer.headers['request-id']);
+
+describe.each(databaseKinds)('the request log on %s', (kind) => {
+  let server: Server;
+  let acme: Tenant;
+  let app: string;
+
+  beforeAll(async () => {
+    server = await openServer(kind);
+    acme = await tenant(server);
+    app = acme.appId;
+  });
+  afterAll(() => server?.close());
+
+  const list = async (owner: KeyHolder, query: Record<string, unknown> = {}) => {
+    await server.requestLog.flush();
+    return ask<Listed>(server.reader, 'listRequests', owner, query);
+  };
+  const kept = async (answer: Answer, owner: KeyHolder = acme): Promise<RequestRow | undefined> => {
+    await server.requestLog.flush();
+    return findRequest(server.reader, owner.orgId, idOf(answer));
+  };
+  const post = (where: string, body?: unknown, key: string = randomUUID()) =>
+    acme.client.post(where, body, { idempotencyKey: key });
+  const everything = async (owner: KeyHolder) => {
+    await server.requestLog.flush();
+    const text = 'select t::text as row from requests t where org_id = $1';
+    const rows = await server.database.query<{ row: string }>({ name: '', text }, [owner.orgId]);
+    return rows.map(({ row }) => row);
+  };
+
+  describe('keeps', () => {
+    test('all that is to be known of a write', async () => {
+      const since = Date.now();
+      const answer = await acme.client.post(payments, small, {
+        idempotencyKey: 'order-1',
+        remoteAddress: '192.0.2.44',
+      });
+      const row = await kept(answer);
+      expect(row).toEqual({
+        orgId: acme.orgId,
+        id: idOf(answer),
+        appId: app,
+        at: expect.any(Number),
+        method: 'POST',
+        path: `/_api/${payments}`,
+        query: null,
+        route: 'createPayment',
+        httpStatus: 201,
+        durationUs: expect.any(Number),
+        errorCode: null,
+        actorKind: 'api_key',
+        actorId: acme.keyId,
+        actorName: acme.keyName,
+        ip: '192.0.2.44',
+        idempotencyKey: 'order-1',
+        isReplay: false,
+        requestBody: JSON.stringify(small),
+        responseBody: answer.text,
+      });
+      expect(row?.at).toBeGreaterThanOrEqual(since);
+      expect(row?.at).toBeLessThanOrEqual(Date.now());
+      expect(row?.durationUs).toBeGreaterThan(0);
+    });
+
+    test('a read, and one without a body for the answer to HEAD', async () => {
+      const read = await kept(await acme.client.get(payments, 'limit=1'));
+      expect(read).toMatchObject({
+        method: 'GET',
+        query: 'limit=1',
+        requestBody: null,
+        idempotencyKey: null,
+      });
+      expect(read?.responseBody).toMatch(/^\{"object":"list"/);
+      const head = await kept(await acme.client.send(payments, { method: 'HEAD' }));
+      expect(head).toMatchObject({ method: 'HEAD', httpStatus: 200, responseBody: null });
+    });
+
+    test('a refusal of every kind, as long as the key is known', async () => {
+      const revoked = await acme.addKey({ revoked: true });
+      const bare = await acme.addKey({ scopes: [] });
+      const unknown = 'pay_01m7epxwjmf7za77rhky2f93cc';
+      const used = randomUUID();
+      await post(payments, small, used);
+      const { id } = (await post('developer_api_customers', { name: 'Ada' })).body;
+      await post(`developer_api_customers/${id}/archive`);
+      const raw = (content: string, headers: Record<string, string> = {}) =>
+        acme.client.post(payments, undefined, { raw: content, headers });
+      const refused: [number, Answer][] = [
+        [400, await post(payments, { ...small, amount: 0 })],
+        [400, await raw('{"amount": 1,')],
+        [400, await acme.client.get(payments, 'limit=0')],
+        [401, await revoked.client.get(payments)],
+        [403, await bare.client.post(payments, small)],
+        [404, await acme.client.get(`${payments}/${unknown}`)],
+        [404, await post(`${payments}/${unknown}/advance`)],
+        [409, await post(`developer_api_customers/${id}/archive`)],
+        [413, await raw(' '.repeat(300_000))],
+        [415, await raw('{}', { 'content-type': 'text/plain' })],
+        [422, await post(payments, { ...small, amount: 2 }, used)],
+      ];
+      for (const [status, answer] of refused) {
+        expect(answer.status).toBe(status);
+        const row = await kept(answer);
+        expect(row, `${status} ${answer.code}`).toMatchObject({
+          httpStatus: status,
+          errorCode: answer.code,
+          responseBody: answer.text,
+        });
+      }
+      expect((await kept(refused[1]?.[1] as Answer))?.requestBody).toBe('{"amount": 1,');
+      expect((await kept(refused[3]?.[1] as Answer))?.actorId).toBe(revoked.keyId);
+    });
+
+    test('what was too much, what failed and what found no database', async () => {
+      const failing = (operationId: string, fail: () => never): ReadRoute => ({
+        ...(routes[0] as ReadRoute),
+        operationId,
+        path: operationId,
+        read: fail,
+      });
+      const limited = openApp(server, {
+        requestLog: server.requestLog,
+        rateLimiter: createRateLimiter(1),
+        wallClock: () => 0,
+      });
+      const broken = openApp(server, {
+        requestLog: server.requestLog,
+        routes: [
+          failing('breaks', () => {
+            throw new Error('a bug');
+          }),
+        ],
+      });
+      const client = acme.clientOn(limited);
+      for (const _token of [1, 2]) expect((await client.get(payments)).status).toBe(200);
+      const answers = [await client.get(payments), await acme.clientOn(broken).get('breaks')];
+      expect(await kept(answers[0] as Answer)).toMatchObject({ httpStatus: 429, errorCode: 'rate_limited' });
+      expect(await kept(answers[1] as Answer)).toMatchObject({
+        httpStatus: 500,
+        errorCode: 'internal_error',
+      });
+      await limited.close();
+      await broken.close();
+    });
+
+    test('a replay, and says that it is one', async () => {
+      const key = randomUUID();
+      const [first, replay] = [await post(payments, small, key), await post(payments, small, key)];
+      expect(await kept(first)).toMatchObject({ isReplay: false, idempotencyKey: key });
+      expect(await kept(replay)).toMatchObject({
+        isReplay: true,
+        idempotencyKey: key,
+        responseBody: first.text,
+      });
+    });
+
+    test('the first 16 KiB of a long body', async () => {
+      const metadata = Object.fromEntries(
+        Array.from({ length: 50 }, (_one, i) => [`k${i}`, '€'.repeat(500)]),
+      );
+      const row = await kept(await post(payments, { ...small, metadata }));
+      for (const body of [row?.requestBody, row?.responseBody]) {
+        expect(Buffer.byteLength(body ?? '')).toBeGreaterThan(16_380);
+        expect(Buffer.byteLength(body ?? '')).toBeLessThanOrEqual(16_384);
+      }
+    });
+
+    test('of people only what they write', async () => {
+      const console = openApp(server, { requestLog: server.requestLog });
+      console.addHook('preHandler', (request, _reply, done) => {
+        request.principal = personOf(acme);
+        done();
+      });
+      const client = acme.clientOn(console);
+      expect(await kept(await client.get(payments))).toBeUndefined();
+      expect(await kept(await client.post(payments, small))).toMatchObject({
+        actorKind: 'person',
+        actorId: personOf(acme).actor.id,
+        actorName: null,
+      });
+      await console.close();
+    });
+
+    test('nothing of a caller without a key that is known, nor of what is no route', async () => {
+      const count = async () => {
+        await server.requestLog.flush();
+        const text = 'select count(*)::integer as n from requests';
+        return (await server.database.query<{ n: number }>({ name: '', text }, []))[0]?.n;
+      };
+      const before = await count();
+      await acme.client.get(payments, '', { headers: { authorization: null } });
+      await acme.client.get(payments, '', { headers: { authorization: `${acme.key}x` } });
+      await acme.client.get('developer_api_nothing');
+      await acme.client.get('/healthz');
+      expect(await count()).toBe(before);
+    });
+  });
+
+  test('no secret is in it: of a webhook, sent or answered, a key, a card', async () => {
+    const own = await tenant(server);
+    const secret = `whsec_${Buffer.from('a secret of my own, long enough').toString('base64')}`;
+    const made = await own.client.post(webhooks, { url: hook, secret });
+    const makes = await own.client.post(webhooks, { url: hook });
+    const rotated = await own.client.post(`${webhooks}/${makes.body.id}/rotate_secret`);
+    const inPath = await own.client.get(`${payments}/${own.key}`, `cursor=${own.key}`);
+    await own.client.post(payments, { ...small, card: { number: '4242424242424242', cvc: '987' } });
+    await own.client.post(payments, undefined, { raw: `{"secret":"${secret}"` });
+    const rows = await everything(own);
+    expect(rows).toHaveLength(6);
+    for (const row of rows) {
+      expect(row).not.toMatch(/whsec_[A-Za-z0-9]|sbk_sandbox_[0-9A-Za-z]|4242424242|"987"/);
+      for (const hidden of [secret, makes.body.secret, rotated.body.secret, own.key])
+        expect(row).not.toContain(String(hidden));
+    }
+    const shown = await kept(made, own);
+    expect(JSON.parse(shown?.requestBody ?? '')).toEqual({ url: hook, secret: '[redacted]' });
+    expect(JSON.parse(shown?.responseBody ?? '')).toMatchObject({ id: made.body.id, secret: '[redacted]' });
+    expect(await kept(inPath, own)).toMatchObject({
+      path: `/_api/${payments}/sbk_sandbox_[redacted]`,
+      query: 'cursor=sbk_sandbox_[redacted]',
+    });
+  });
+
+  test('the last use of a key is known, and being refused is no use', async () => {
+    const own = await tenant(server, { allowedCidrs: ['192.0.2.0/24'] });
+    const useOf = async (holder: KeyHolder) => {
+      await server.requestLog.flush();
+      const text = `select last_used_at as "lastUsedAt", last_used_ip as "lastUsedIp" from api_key_uses
+        where org_id = $1 and id = $2`;
+      const [use] = await server.database.query<{ lastUsedAt: number; lastUsedIp: string }>(
+        { name: '', text },
+        [holder.orgId, holder.keyId],
+      );
+      return use;
+    };
+    expect(await useOf(own)).toBeUndefined();
+    await own.client.get(payments, '', { remoteAddress: '198.51.100.1' });
+    expect(await useOf(own)).toBeUndefined();
+    const since = Date.now();
+    await own.client.get(payments, '', { remoteAddress: '192.0.2.1' });
+    const first = await useOf(own);
+    expect(first?.lastUsedIp).toBe('192.0.2.1');
+    expect(first?.lastUsedAt).toBeGreaterThanOrEqual(since);
+    await own.client.get(`${payments}/nobody`, '', { remoteAddress: '192.0.2.2' });
+    const second = await useOf(own);
+    expect(second?.lastUsedIp).toBe('192.0.2.2');
+    expect(second?.lastUsedAt).toBeGreaterThanOrEqual(first?.lastUsedAt ?? 0);
+    // Another node that writes later what it saw earlier changes nothing.
+    const late = { orgId: own.orgId, id: own.keyId, lastUsedAt: since - 1, lastUsedIp: '192.0.2.3' };
+    await new RequestJournal(server.database).write({ requests: [], minutes: [], keyUses: [late] });
+    expect(await useOf(own)).toEqual(second);
+    const revoked = await own.addKey({ revoked: true });
+    await revoked.client.get(payments);
+    expect(await useOf(revoked)).toBeUndefined();
+  });
+
+  test('above the allowance only refusals are kept, above theirs requests are counted', async () => {
+    const own = await tenant(server);
+    let now = Date.now();
+    const wallClock = () => now;
+    const journal = new RequestJournal(server.database);
+    const requestLog = new RequestLog({
+      journal,
+      wallClock,
+      onError: () => undefined,
+      keptPerSecond: 2,
+      keptAtOnceMax: 3,
+    });
+    const app = openApp(server, { requestLog, wallClock });
+    const client = own.clientOn(app);
+    const get = () => client.get(payments);
+    const refused = () => client.get(`${payments}/nobody`);
+    for (const call of [get, get, get, get, get, refused, refused, refused, refused]) await call();
+    await requestLog.flush();
+    const count = async () => {
+      const rows = await list(own, { limit: 100 });
+      return rows.data.map(({ httpStatus }) => httpStatus);
+    };
+    expect(await count()).toEqual([404, 404, 404, 200, 200, 200]);
+    now += 1_000;
+    for (const call of [get, get, get, refused, refused, refused]) await call();
+    await requestLog.flush();
+    expect(await count()).toEqual([404, 404, 200, 200, 404, 404, 404, 200, 200, 200]);
+    const minutes = await findRequestMinutes(server.reader, own.orgId, own.appId, now - 120_000, now + 1, 60);
+    const sum = (name: 'requests' | 'clientErrors' | 'serverErrors' | 'notKept') =>
+      minutes.reduce((total, one) => total + one[name], 0);
+    expect([sum('requests'), sum('clientErrors'), sum('serverErrors'), sum('notKept')]).toEqual([
+      15, 7, 0, 5,
+    ]);
+    await app.close();
+  });
+
+  test('minutes add up over nodes and applications, and tell percentiles', async () => {
+    const own = await tenant(server);
+    const other = await own.addKey({ application: 'other' });
+    for (const { client } of [own, own, other]) await client.get(payments);
+    await server.requestLog.flush();
+    await own.client.get(`${payments}/nobody`);
+    await server.requestLog.flush();
+    const [from, to] = [Date.now() - 3_600_000, Date.now() + 1];
+    const read = async (appId: string | null, orgId = own.orgId) => {
+      const rows = await findRequestMinutes(server.reader, orgId, appId, from, to, 120);
+      expect(rows.length).toBeLessThanOrEqual(1);
+      return rows[0];
+    };
+    expect(await read(own.appId)).toMatchObject({ minute: from, requests: 3, clientErrors: 1, notKept: 0 });
+    expect(await read(other.appId)).toMatchObject({ requests: 1, clientErrors: 0 });
+    const all = await read(null);
+    expect(all).toMatchObject({ requests: 4, clientErrors: 1, serverErrors: 0 });
+    expect(all?.buckets.reduce((sum, count) => sum + count, 0)).toBe(4);
+    expect(percentileMs(all?.buckets ?? [], 50)).toBeGreaterThan(0);
+    expect(await read(null, (await tenant(server)).orgId)).toBeUndefined();
+  });
+
+  describe('is read', () => {
+    let own: Tenant;
+    let other: KeyHolder;
+    const answers: Record<string, Answer> = {};
+    const names = (found: Listed) =>
+      found.data.map(({ id }) => Object.entries(answers).find(([, answer]) => idOf(answer) === id)?.[0]);
+
+    beforeAll(async () => {
+      own = await tenant(server);
+      other = await own.addKey({ application: 'other' });
+      const { client } = own;
+      answers.listed = await client.get(payments);
+      answers.created = await client.post(payments, small);
+      const { id } = answers.created.body;
+      answers.retrieved = await client.get(`${payments}/${id}`);
+      answers.missing = await client.get(`${payments}/nobody`);
+      answers.wrong = await client.post(payments, { amount: 0 });
+      answers.unsupported = await client.post(payments, { ...small, currency: 'XXX' });
+      answers.elsewhere = await other.client.get('developer_api_customers');
+    });
+
+    test('newest first, of the application unless all are asked for', async () => {
+      const mine = ['unsupported', 'wrong', 'missing', 'retrieved', 'created', 'listed'];
+      expect(names(await list(own))).toEqual(mine);
+      expect(names(await list(own, { scope: 'organization' }))).toEqual(['elsewhere', ...mine]);
+      expect(names(await list(other))).toEqual(['elsewhere']);
+      const [newest] = (await list(own)).data;
+      expect(newest).toEqual({
+        object: 'request',
+        sandbox: true,
+        status: 'ok',
+        id: idOf(answers.unsupported as Answer),
+        applicationId: own.appId,
+        at: expect.stringMatching(/^\d{4}-.*Z$/),
+        method: 'POST',
+        path: `/_api/${payments}`,
+        query: null,
+        route: 'createPayment',
+        httpStatus: 422,
+        durationMs: expect.any(Number),
+        errorCode: 'unsupported_currency',
+        actor: { kind: 'api_key', id: own.keyId, name: own.keyName },
+        ip: '127.0.0.1',
+        idempotencyKey: expect.any(String),
+        isReplay: false,
+      });
+    });
+
+    test('in pages', async () => {
+      const seen: unknown[] = [];
+      let cursor: string | null = null;
+      do {
+        const found: Listed = await list(own, { limit: 4, ...(cursor === null ? {} : { cursor }) });
+        seen.push(...names(found));
+        expect(found.hasMore).toBe(found.nextCursor !== null);
+        cursor = found.nextCursor;
+      } while (cursor !== null);
+      expect(seen).toEqual(['unsupported', 'wrong', 'missing', 'retrieved', 'created', 'listed']);
+      expect(await list(own, { cursor: 'nonsense' })).toMatchObject({ ok: false, code: 'invalid_cursor' });
+    });
+
+    test('by every filter', async () => {
+      const whole = (await list(own)).data;
+      const middle = String(whole.find(({ id }) => id === idOf(answers.missing as Answer))?.at);
+      const later = (await list(own, { after: middle, limit: 100 })).data;
+      const earlier = (await list(own, { before: middle, limit: 100 })).data;
+      for (const { at } of later) expect(String(at) > middle).toBe(true);
+      for (const { at } of earlier) expect(String(at) < middle).toBe(true);
+      const same = whole.filter((one) => one.at === middle);
+      expect(later.length + earlier.length + same.length).toBe(whole.length);
+
+      const paymentId = (answers.created as Answer).body.id;
+      const filters: [Record<string, unknown>, string[]][] = [
+        [{ status: '2xx' }, ['retrieved', 'created', 'listed']],
+        [{ status: '4xx' }, ['unsupported', 'wrong', 'missing']],
+        [{ status: '5xx' }, []],
+        [{ status: '201' }, ['created']],
+        [{ status: '404' }, ['missing']],
+        [{ method: 'POST' }, ['unsupported', 'wrong', 'created']],
+        [{ method: 'POST', status: '4xx' }, ['unsupported', 'wrong']],
+        [{ errorCode: 'invalid_request' }, ['wrong']],
+        [{ errorCode: 'invalid_request', status: '404' }, []],
+        [{ path: `${payments}/` }, ['missing', 'retrieved']],
+        [{ path: `/_api/${payments}/nobody` }, ['missing']],
+        [{ path: '%' }, []],
+        [{ resourceId: paymentId }, ['retrieved', 'created']],
+        [{ apiKeyId: other.keyId }, []],
+        [{ apiKeyId: other.keyId, scope: 'organization' }, ['elsewhere']],
+        [{ actorId: own.keyId, status: '404', scope: 'organization' }, ['missing']],
+      ];
+      for (const [query, expected] of filters)
+        expect(names(await list(own, query)), JSON.stringify(query)).toEqual(expected);
+    });
+
+    test('one at a time with its bodies, from any application of the organization', async () => {
+      const retrieve = (owner: KeyHolder, id: string) =>
+        ask<Body>(server.reader, 'retrieveRequest', owner, {}, { id });
+      await server.requestLog.flush();
+      const created = answers.created as Answer;
+      expect(await retrieve(other, idOf(created))).toMatchObject({
+        id: idOf(created),
+        httpStatus: 201,
+        requestBody: JSON.stringify(small),
+        responseBody: created.text,
+      });
+      for (const id of ['', 'nonsense', formatId('request', newSuffix()), String(created.body.id)])
+        expect(await retrieve(own, id)).toMatchObject({ ok: false, code: 'resource_not_found' });
+    });
+
+    test('as groups of errors', async () => {
+      await server.requestLog.flush();
+      await own.client.get(`${payments}/nobody`);
+      const last = await own.client.get(`${payments}/nobody`);
+      await server.requestLog.flush();
+      const found = await ask<Body>(server.reader, 'listRequestErrors', own);
+      expect(found).toMatchObject({ object: 'request_errors', status: 'ok', hours: 24 });
+      const groups = found.groups as Body[];
+      expect(groups[0]).toEqual({
+        code: 'resource_not_found',
+        httpStatus: 404,
+        route: 'retrievePayment',
+        count: 3,
+        lastAt: expect.stringMatching(/Z$/),
+        lastRequestId: idOf(last),
+      });
+      expect(groups.map(({ code }) => code).sort()).toEqual([
+        'invalid_request',
+        'resource_not_found',
+        'unsupported_currency',
+      ]);
+      expect(await ask<Body>(server.reader, 'listRequestErrors', other)).toMatchObject({ groups: [] });
+    });
+
+    test('by nobody of another organization', async () => {
+      const stranger = await tenant(server);
+      await server.requestLog.flush();
+      expect((await list(stranger, { scope: 'organization' })).data).toEqual([]);
+      const id = idOf(answers.created as Answer);
+      const found = await ask<Body>(server.reader, 'retrieveRequest', stranger, {}, { id });
+      expect(found).toMatchObject({ ok: false, code: 'resource_not_found' });
+      const errors = await ask<Body>(server.reader, 'listRequestErrors', stranger, { scope: 'organization' });
+      expect(errors).toMatchObject({ groups: [] });
+    });
+  });
+
+  test('what is rare among many is found page by page, each with a bound', async () => {
+    const own = await tenant(server);
+    const rare = await own.client.post(payments, small);
+    await server.requestLog.flush();
+    const template = (await kept(rare, own)) as RequestRow;
+    const journal = new RequestJournal(server.database);
+    for (let batch = 0; batch < 5; batch += 1) {
+      const requests = Array.from({ length: 2_200 }, () => ({
+        ...template,
+        id: formatId('request', newSuffix()),
+        method: 'GET',
+      }));
+      await journal.write({ requests, minutes: [], keyUses: [] });
+    }
+    for (const query of [{ method: 'POST' }, { method: 'POST', scope: 'organization' }]) {
+      const first = await list(own, query);
+      expect(first).toMatchObject({ data: [], hasMore: true });
+      const second = await list(own, { ...query, cursor: first.nextCursor });
+      expect(second).toMatchObject({ data: [{ id: idOf(rare) }], hasMore: false, nextCursor: null });
+    }
+  });
+
+  test('what is old enough is deleted, the counts later than the requests', async () => {
+    const own = await tenant(server);
+    const journal = new RequestJournal(server.database);
+    const template = (await kept(await own.client.get(payments), own)) as RequestRow;
+    const longAgo = Date.UTC(2001, 0, 1);
+    const old = (days: number) => {
+      const at = longAgo + days * dayMs;
+      return { ...template, at, id: firstIdAt('request', at) };
+    };
+    const [count] = await findRequestMinutes(
+      server.reader,
+      own.orgId,
+      own.appId,
+      Date.now() - dayMs,
+      Date.now(),
+    );
+    expect(count).toBeDefined();
+    const minute = (days: number) => ({
+      orgId: own.orgId,
+      appId: own.appId,
+      minute: longAgo + days * dayMs,
+      ...{ requests: 1, clientErrors: 0, serverErrors: 0, notKept: 0 },
+      ...{ us500: 1, ms1: 0, ms2: 0, ms5: 0, ms10: 0, ms20: 0, ms50: 0, ms100: 0, ms200: 0 },
+      ...{ ms500: 0, s1: 0, s5: 0, beyond: 0 },
+    });
+    await journal.write({
+      requests: [0, 1, 2].map(old),
+      minutes: [0, 1, 2].map(minute),
+      keyUses: [],
+    });
+    expect(await journal.reap(longAgo + dayMs)).toBe(1);
+    expect(await journal.reap(longAgo + dayMs + 1)).toBe(1);
+    expect(await journal.reapMinutes(longAgo + dayMs + 1)).toBe(2);
+    const left = await findRequestMinutes(server.reader, own.orgId, own.appId, longAgo, longAgo + 9 * dayMs);
+    expect(left.map((one) => one.minute)).toEqual([longAgo + 2 * dayMs]);
+    expect((await list(own, { before: '2002-01-01T00:00:00Z' })).data).toHaveLength(1);
+    expect((await list(own)).data).toHaveLength(2);
+  });
+
+  test('a database that fails costs rows of the log, and no request', async () => {
+    const gone = await openPglite({ dataDirectory: undefined, onCrash: () => undefined });
+    await gone.close();
+    const problems: string[] = [];
+    const requestLog = new RequestLog({
+      journal: new RequestJournal(gone),
+      wallClock: Date.now,
+      onError: (_error, what) => problems.push(what),
+    });
+    const app = openApp(server, { requestLog });
+    for (const _time of [1, 2]) {
+      expect((await acme.clientOn(app).post(payments, small)).status).toBe(201);
+      await requestLog.flush();
+    }
+    expect(problems).toEqual(['the request log cannot be written']);
+    await requestLog.close();
+    await app.close();
+  });
+
+  test('a server that closes writes what it has', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'sandbank-requests-'));
+    const where =
+      kind === 'pglite'
+        ? { dataDirectory: folder }
+        : { databaseUrl: await createDatabase(inject('postgresUrl')), secret: 's'.repeat(32) };
+    const before = await openServer(kind, where);
+    const own = await tenant(before);
+    const answer = await own.client.post(payments, small);
+    await before.close();
+    const after = await openServer(kind, where);
+    const row = await findRequest(after.reader, own.orgId, idOf(answer));
+    await after.close();
+    await rm(folder, { recursive: true, force: true });
+    expect(row).toMatchObject({ httpStatus: 201, responseBody: answer.text });
+  });
+});
