@@ -197,7 +197,8 @@ const nothing: Omit<MinuteRow, 'orgId' | 'appId' | 'minute'> = {
   beyond: 0,
 };
 
-function toRow({ principal, id, url, ...request }: KeptRequest): RequestRow {
+function toRow(request: KeptRequest): RequestRow {
+  const { principal, id, url } = request;
   const mark = url.indexOf('?');
   const [path, query] = mark === -1 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
   const { sent, answered, idempotencyKey } = request;
