@@ -30,7 +30,7 @@ export function addRequestLog(app: FastifyInstance, log: RequestSink | undefined
       const { answered, ip } = request;
       const { statusCode: status, elapsedTime: elapsedMs } = reply;
       const errorCode = answered?.errorCode ?? null;
-      // All fields are written out: an object that begins with a spread took 13 µs to fill, this one less than 1.
+      // All fields are written out: an object that begins with a spread took 13 µs to fill, this one about 2.
       if (log.count({ principal, status, errorCode, elapsedMs, ip }))
         log.keep({
           principal,

@@ -27,8 +27,8 @@ const fieldInText =
   /("[^"\\]{0,60}(?:secret|password|token|authorization|cvc|cvv)[^"\\]{0,60}"\s*:\s*)(?:"(?:[^"\\]|\\.)*"?|\d{4,})/gi;
 const parameterInText = /((?:^|&)[^=&]*(?:secret|password|token|authorization|cvc|cvv)[^=&]*=)[^&]*/gi;
 
-// One look decides for most bodies that there is nothing to do: 3 µs for a payment, where reading it as JSON and judging each
-// field takes 45. An escape could hide a name from it.
+// One look decides for most bodies that there is nothing to do: about 4 µs for a payment, where reading it as JSON and judging
+// each field takes about 40. An escape could hide a name from it.
 const suspicious =
   /secret|password|token|authorization|cvc|cvv|sbk_|whsec_|"pan"|number"\s*:\s*"?\d(?:[ -]?\d){11}|\/console\/|:\/\/[^/"]*@|\\u|\0|\d(?:[ -]?\d){12}/i;
 
