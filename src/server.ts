@@ -10,6 +10,7 @@ import { createReader } from './db/reader.ts';
 import { DeliveryQueue } from './engine/delivery-queue.ts';
 import { Engine } from './engine/engine.ts';
 import { newSuffix } from './engine/ids.ts';
+import { Seals } from './engine/seals.ts';
 import { Vault } from './engine/vault.ts';
 import { createApp } from './http/app.ts';
 import { createMetrics, unmeasured } from './http/metrics.ts';
@@ -27,6 +28,7 @@ import { Deliverer } from './workers/deliverer.ts';
 import { createDeliveries } from './workers/deliveries.ts';
 import { startReaper } from './workers/reaper.ts';
 import { Replayer } from './workers/replayer.ts';
+import { Sealer } from './workers/sealer.ts';
 import { Sender } from './workers/sender.ts';
 import { belongsTo } from './workers/signature.ts';
 import { startTimers } from './workers/timers.ts';
@@ -40,6 +42,7 @@ export interface Server {
   readonly vault: Vault;
   readonly guard: AddressGuard;
   readonly deliverer: Deliverer;
+  readonly sealer: Sealer;
   /** Starts to listen and returns the address under which callers reach it. */
   listen(): Promise<string>;
   /** Requests under way are answered, then the last batch is written, then the database is closed. */
@@ -103,7 +106,10 @@ function assemble(
     presentEntry,
     docsUrl: () => `${address}/docs`,
     vault,
-    onCommit: (committed) => deliveries.onCommit(committed),
+    onCommit: (committed) => {
+      deliveries.onCommit(committed);
+      sealer.onCommit(committed);
+    },
     metrics: metrics?.engine ?? unmeasured,
     onBug: (error, requestId) => app.log.error({ err: error, requestId }, 'a command failed'),
   });
@@ -121,6 +127,7 @@ function assemble(
     wallClock,
     onError,
   });
+  const sealer = new Sealer({ seals: new Seals(database), wallClock, onError });
   const replayer = new Replayer({ engine, reader, wallClock });
   const deliveries = createDeliveries({
     deliverer,
@@ -172,8 +179,11 @@ function assemble(
     vault,
     guard,
     deliverer,
+    sealer,
     start: async () => {
-      if (config.role !== 'api') await deliveries.start();
+      if (config.role === 'api') return;
+      await deliveries.start();
+      sealer.start();
     },
     listen: async () => {
       await app.listen({ port: config.port, host: config.host });
@@ -197,6 +207,10 @@ function assemble(
       await deliveries.stop();
       await deliverer.stop();
       await engine.drain();
+      if (config.role !== 'api')
+        await sealer
+          .stop()
+          .catch((error: unknown) => onError(error, 'the end of the audit trail was not sealed'));
       await database.close();
     },
   };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeSuffix, formatId, idPrefixes, isId } from './ids.ts';
+import { encodeSuffix, firstIdAt, formatId, idPrefixes, isId, mintedAt } from './ids.ts';
 
 const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
 
@@ -18,6 +18,20 @@ describe('ids', () => {
       fc.property(bytes, bytes, (a, b) => {
         const [textA, textB] = [encodeSuffix(a), encodeSuffix(b)];
         expect(textA < textB ? -1 : textA > textB ? 1 : 0).toBe(Math.sign(Buffer.compare(a, b)));
+      }),
+    );
+  });
+
+  it('tell when they were minted, and bound those of an instant from below', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 48 - 2 }), bytes, (instant, value) => {
+        const minted = Uint8Array.from(value);
+        for (let i = 0; i < 6; i += 1) minted[i] = Math.floor(instant / 256 ** (5 - i)) % 256;
+        const id = formatId('audit', encodeSuffix(minted));
+        expect(mintedAt(id)).toBe(instant);
+        expect(isId('audit', firstIdAt('audit', instant))).toBe(true);
+        expect(firstIdAt('audit', instant) <= id).toBe(true);
+        expect(firstIdAt('audit', instant + 1) > id).toBe(true);
       }),
     );
   });

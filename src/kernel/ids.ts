@@ -69,3 +69,25 @@ export function encodeSuffix(bytes: Uint8Array): string {
   }
   return text;
 }
+
+const instantLength = 10;
+
+/** The least id that can be minted at an instant: the first ten characters are milliseconds, the rest is chance. */
+export function firstIdAt(kind: IdKind, instant: number): string {
+  let rest = Math.max(0, Math.floor(instant));
+  let text = '';
+  for (let i = 0; i < instantLength; i += 1) {
+    text = `${alphabet[rest % 32]}${text}`;
+    rest = Math.floor(rest / 32);
+  }
+  return `${idPrefixes[kind]}_${text}${'0'.repeat(suffixLength - instantLength)}`;
+}
+
+/** When an id was minted, by the wall clock of its node. */
+export function mintedAt(id: string): number {
+  const start = id.indexOf('_') + 1;
+  let instant = 0;
+  for (const letter of id.slice(start, start + instantLength))
+    instant = instant * 32 + Math.max(0, alphabet.indexOf(letter));
+  return instant;
+}
