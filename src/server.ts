@@ -13,6 +13,7 @@ import { newSuffix } from './engine/ids.ts';
 import { Seals } from './engine/seals.ts';
 import { Vault } from './engine/vault.ts';
 import { createApp } from './http/app.ts';
+import { EventStreams } from './http/event-stream.ts';
 import { createMetrics, unmeasured } from './http/metrics.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { presentEntry } from './kernel/ledger-entry.ts';
@@ -43,6 +44,7 @@ export interface Server {
   readonly guard: AddressGuard;
   readonly deliverer: Deliverer;
   readonly sealer: Sealer;
+  readonly eventStreams: EventStreams;
   /** Starts to listen and returns the address under which callers reach it. */
   listen(): Promise<string>;
   /** Requests under way are answered, then the last batch is written, then the database is closed. */
@@ -109,6 +111,7 @@ function assemble(
     onCommit: (committed) => {
       deliveries.onCommit(committed);
       sealer.onCommit(committed);
+      eventStreams.onCommit(committed);
     },
     metrics: metrics?.engine ?? unmeasured,
     onBug: (error, requestId) => app.log.error({ err: error, requestId }, 'a command failed'),
@@ -128,6 +131,7 @@ function assemble(
     onError,
   });
   const sealer = new Sealer({ seals: new Seals(database), wallClock, onError });
+  const eventStreams = new EventStreams({ reader, wallClock, onError });
   const replayer = new Replayer({ engine, reader, wallClock });
   const deliveries = createDeliveries({
     deliverer,
@@ -180,6 +184,7 @@ function assemble(
     guard,
     deliverer,
     sealer,
+    eventStreams,
     start: async () => {
       if (config.role === 'api') return;
       await deliveries.start();
@@ -198,6 +203,8 @@ function assemble(
       stopReaper();
       runner.stop();
       await timers?.stop();
+      // Before the requests are waited for: these would never end by themselves.
+      eventStreams.close();
       const cut = setTimeout(() => app.server.closeAllConnections(), drainMsMax);
       // A connection whose last answer was begun before the close stays open when it has been sent; Node tells nobody.
       const sweep = setInterval(() => app.server.closeIdleConnections(), sweepMs);
