@@ -3,6 +3,7 @@ import type { ConsoleRoute, Route } from '../kernel/route.ts';
 import { apiKeyResource } from './api-keys/api.ts';
 import { statusRoute } from './api-status/api.ts';
 import { applicationResource } from './applications/api.ts';
+import { auditRoutes } from './audit/api.ts';
 import { capabilitiesRoute } from './capabilities/api.ts';
 import { clockResource, clockRoutes } from './clocks/api.ts';
 import { customerResource, customerRoutes } from './customers/api.ts';
@@ -14,13 +15,16 @@ import { fxRateRoutes } from './fx-rates/api.ts';
 import { historyRoutes } from './history/api.ts';
 import { ledgerRoutes } from './ledger/api.ts';
 import { organizationResource } from './organizations/api.ts';
+import { overviewRoutes } from './overview/api.ts';
 import { paymentResource, paymentRoutes } from './payments/api.ts';
 import { providerEventRoutes } from './provider-events/api.ts';
 import { reconciliationRoutes } from './reconciliation/api.ts';
 import { refundResource, refundRoutes } from './refunds/api.ts';
 import { replayResource, replayRoutes } from './replays/api.ts';
+import { searchRoutes } from './search/api.ts';
 import { settlementRoutes } from './settlements/api.ts';
 import { stateMachinesRoute } from './state-machines/api.ts';
+import { timelineRoutes } from './timeline/api.ts';
 import { transferResource, transferRoutes } from './transfers/api.ts';
 import { webhookTestRoutes } from './webhook-tests/api.ts';
 import { webhookResource, webhookRoutes } from './webhooks/api.ts';
@@ -68,4 +72,9 @@ export const routes: readonly Route[] = [
 ];
 
 /** What the console has besides: for people, each with the role that it takes. */
-export const consoleRoutes: readonly ConsoleRoute[] = [];
+export const consoleRoutes: readonly ConsoleRoute[] = [
+  ...auditRoutes,
+  ...overviewRoutes,
+  ...timelineRoutes,
+  ...searchRoutes,
+];
