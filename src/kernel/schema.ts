@@ -103,12 +103,11 @@ export const listQuery = (statuses: readonly string[], more: Record<string, TSch
 export const trailQuery = (more: Record<string, TSchema> = {}) =>
   strict({ ...pageQuery, ...periodQuery, ...more });
 
-/** Exactly this one: the caller's own name for the record. PostgreSQL knows no U+0000, so no record has one. */
+/** Exactly this one: the caller's own name for the record. */
 export const ReferenceQuery = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: limits.referenceLengthMax,
-    pattern: '^[^\\u0000]+$',
     description: 'Only records with exactly this reference.',
   }),
 );

@@ -4,7 +4,7 @@ import type { ConsoleRoute } from '../../kernel/route.ts';
 import { strict } from '../../kernel/schema.ts';
 import { findByBeginning, findById, hitKinds } from './store.ts';
 
-const SearchQuery = strict({ q: Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\u0000]+$' }) });
+const SearchQuery = strict({ q: Type.String({ minLength: 1, maxLength: 100 }) });
 const hitsMax = 20;
 
 export const searchRoutes: readonly ConsoleRoute[] = [
