@@ -27,19 +27,13 @@ create index audit_seals_by_reach on audit_seals (org_id, last_id, first_id);
 create trigger audit_seals_append_only before update or delete on audit_seals for each row execute function refuse_change();
 create trigger audit_seals_no_truncate before truncate on audit_seals execute function refuse_change();
 
--- A text with its length in front, and a sign of its own for what is absent: no two lists of fields become the same text.
-create function audit_field(field text) returns text language sql immutable parallel safe as $$
-  select coalesce(length(field) || ':' || field, '-')
-$$;
-
 -- What a seal says of a row. Sealing and verifying both ask here. Every column is named, and the time is a count of
--- microseconds, so that neither the settings of a session nor a later column change what was sealed.
+-- microseconds, so that neither the settings of a session nor a later column change what was sealed. An array as text quotes
+-- its fields and tells an absent one from an empty one, so no two rows become the same text; fields with their lengths in
+-- front would do as well, at 25 microseconds a row instead of 5.
 create function audit_digest(a audit) returns bytea language sql stable parallel safe as $$
-  select sha256(convert_to(
-    audit_field(a.org_id) || audit_field(a.id) || audit_field((extract(epoch from a.at) * 1000000)::bigint::text)
-      || audit_field(a.actor_kind) || audit_field(a.actor_id) || audit_field(a.app_id) || audit_field(a.action)
-      || audit_field(a.resource) || audit_field(a.resource_id) || audit_field(a.request_id) || audit_field(a.ip)
-      || audit_field(a.outcome) || audit_field(a.code), 'UTF8'))
+  select sha256(convert_to(array[a.org_id, a.id, (extract(epoch from a.at) * 1000000)::bigint::text, a.actor_kind, a.actor_id,
+    a.app_id, a.action, a.resource, a.resource_id, a.request_id, a.ip, a.outcome, a.code]::text, 'UTF8'))
 $$;
 
 -- Found by people, who remember a reference, a name or an address, or how it begins. The operators of patterns compare bytes,

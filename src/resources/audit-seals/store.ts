@@ -26,7 +26,8 @@ export interface SealVerification {
 const problemsMax = 20;
 const sealsMax = 10_000;
 const sealsInPageMax = 1_000;
-const rowsInPage = 20_000;
+// A tenth of a second of an embedded database, which does nothing else meanwhile.
+const rowsInPage = 5_000;
 // What no seal names by then was added behind the back of the server, or no server that seals has been running.
 const unsealedMsMax = 60 * 60_000;
 // A row may be sealed after later ones; how much later they are is a matter of seconds, and of clocks that differ.
@@ -132,7 +133,7 @@ async function verifyChain(reader: Rows, orgId: string, rowsMax: number) {
   let later: SealRow | undefined;
   let earliest: SealRow | undefined;
   let before = endNumber;
-  let limit = 20;
+  let limit = 5;
   let isWhole = false;
   while (
     problems.length < problemsMax &&

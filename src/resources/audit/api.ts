@@ -8,7 +8,7 @@ import { pageQuery, strict, Time } from '../../kernel/schema.ts';
 import { verifySeals } from '../audit-seals/store.ts';
 import { type AuditEntry, findAudit } from './store.ts';
 
-const Text = Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\u0000]+$' });
+const Text = Type.String({ minLength: 1, maxLength: 100 });
 
 const AuditQuery = strict({
   ...pageQuery,

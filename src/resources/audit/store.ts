@@ -60,11 +60,11 @@ function pageStatement(filters: readonly (keyof AuditFilter)[]): Statement {
       from (select a.* from (
           select a.* from audit a where a.org_id = $1 and a.id < $2 and a.id >= $3
           order by a.org_id desc, a.id desc limit $5) a
-        ${fits.length === 0 ? '' : `where ${fits.join(' and ')}`} order by a.org_id desc, a.id desc limit $4) a
+        ${fits.length === 0 ? '' : `where ${fits.join(' and ')}`} order by a.id desc limit $4) a
       left join lateral (select k.name from api_keys k where k.org_id = a.org_id and k.id = a.actor_id offset 0) k
         on a.actor_kind = 'api_key'
       ${personName}
-      order by a.org_id desc, a.id desc`,
+      order by a.id desc`,
   };
 }
 
