@@ -11,9 +11,11 @@ import { DeliveryQueue } from './engine/delivery-queue.ts';
 import { Engine } from './engine/engine.ts';
 import { newSuffix } from './engine/ids.ts';
 import { RequestJournal } from './engine/request-journal.ts';
+import { Seals } from './engine/seals.ts';
 import { Vault } from './engine/vault.ts';
 import { createApp } from './http/app.ts';
 import type { Console } from './http/console.ts';
+import { EventStreams } from './http/event-stream.ts';
 import { createMetrics, unmeasured } from './http/metrics.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { People } from './identity/people.ts';
@@ -32,6 +34,7 @@ import { createDeliveries } from './workers/deliveries.ts';
 import { startReaper } from './workers/reaper.ts';
 import { Replayer } from './workers/replayer.ts';
 import { RequestLog } from './workers/request-log.ts';
+import { Sealer } from './workers/sealer.ts';
 import { Sender } from './workers/sender.ts';
 import { belongsTo } from './workers/signature.ts';
 import { startTimers } from './workers/timers.ts';
@@ -47,6 +50,8 @@ export interface Server {
   readonly people: People;
   readonly deliverer: Deliverer;
   readonly requestLog: RequestLog;
+  readonly sealer: Sealer;
+  readonly eventStreams: EventStreams;
   /** Starts to listen and returns the address under which callers reach it. */
   listen(): Promise<string>;
   /** Requests under way are answered, then the last batch is written, then the database is closed. */
@@ -114,7 +119,11 @@ function assemble(
     presentEntry,
     docsUrl: () => `${address}/docs`,
     vault,
-    onCommit: (committed) => deliveries.onCommit(committed),
+    onCommit: (committed) => {
+      deliveries.onCommit(committed);
+      sealer.onCommit(committed);
+      eventStreams.onCommit(committed);
+    },
     metrics: metrics?.engine ?? unmeasured,
     onBug: (error, requestId) => app.log.error({ err: error, requestId }, 'a command failed'),
   });
@@ -132,6 +141,8 @@ function assemble(
     wallClock,
     onError,
   });
+  const sealer = new Sealer({ seals: new Seals(database), wallClock, onError });
+  const eventStreams = new EventStreams({ reader, wallClock, onError });
   const replayer = new Replayer({ engine, reader, wallClock });
   const deliveries = createDeliveries({
     deliverer,
@@ -169,7 +180,7 @@ function assemble(
       ...consoleErrands({ engine, reader, wallClock, publicUrl, people }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
     ]),
-    console: config.role === 'worker' ? undefined : consoleOf(config, people),
+    console: config.role === 'worker' ? undefined : consoleOf(config, people, eventStreams),
     logLevel: config.logLevel,
     wallClock,
   });
@@ -193,8 +204,12 @@ function assemble(
     people,
     deliverer,
     requestLog,
+    sealer,
+    eventStreams,
     start: async () => {
-      if (config.role !== 'api') await deliveries.start();
+      if (config.role === 'api') return;
+      await deliveries.start();
+      sealer.start();
     },
     listen: async () => {
       await app.listen({ port: config.port, host: config.host });
@@ -209,6 +224,8 @@ function assemble(
       stopReaper();
       runner.stop();
       await timers?.stop();
+      // Before the requests are waited for: these would never end by themselves.
+      eventStreams.close();
       const cut = setTimeout(() => app.server.closeAllConnections(), drainMsMax);
       // A connection whose last answer was begun before the close stays open when it has been sent; Node tells nobody.
       const sweep = setInterval(() => app.server.closeIdleConnections(), sweepMs);
@@ -219,6 +236,10 @@ function assemble(
       await deliverer.stop();
       await engine.drain();
       await requestLog.close();
+      if (config.role !== 'api')
+        await sealer
+          .stop()
+          .catch((error: unknown) => onError(error, 'the end of the audit trail was not sealed'));
       await database.close();
     },
   };
@@ -230,9 +251,14 @@ const builtConsole = new URL(
   import.meta.url,
 );
 
-export function consoleOf({ registration }: Pick<Config, 'registration'>, people: People): Console {
+export function consoleOf(
+  { registration }: Pick<Config, 'registration'>,
+  people: People,
+  streams: EventStreams,
+): Console {
   return {
     people,
+    streams,
     routes: consoleRoutes,
     directory: builtConsole,
     isOpen: registration === 'open',

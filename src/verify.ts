@@ -1,6 +1,7 @@
-import type { Database } from './db/database.ts';
+import type { Connection, Database } from './db/database.ts';
 import { instantToText } from './kernel/list.ts';
 import { type AnyRow, type Instant, selectList } from './kernel/table.ts';
+import { verifySeals } from './resources/audit-seals/store.ts';
 import { resources } from './resources/index.ts';
 
 /**
@@ -225,7 +226,38 @@ async function differingTimers(read: ReadAll): Promise<readonly Difference[]> {
   return differences.slice(0, differencesMax);
 }
 
-export async function verify(database: Database): Promise<Verification> {
+const sealsCheck = {
+  name: 'audit_trail_is_sealed',
+  words:
+    'Every audit row is what was sealed, none is missing or was added later, and every seal continues the one before.',
+};
+
+/** The chain of each organization by itself. Rows and seals may be of one that is not there any more. */
+async function brokenSeals(
+  connection: Connection,
+  read: ReadAll,
+  now: Instant,
+): Promise<readonly Difference[]> {
+  const organizations = await read<{ orgId: string }>(
+    'select org_id as "orgId" from audit union select org_id from audit_seals order by 1',
+  );
+  // From here on rows are found by key again.
+  await connection.script(
+    `set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off`,
+  );
+  const differences: Difference[] = [];
+  for (const { orgId } of organizations) {
+    if (differences.length >= differencesMax) break;
+    const { problems } = await verifySeals({ rows: connection.query.bind(connection) }, orgId, now);
+    for (const { seal, words } of problems) {
+      const subject = seal === null ? 'no seal' : `seal ${seal}`;
+      differences.push({ orgId, subject, expected: 'the audit trail as it was sealed', found: words });
+    }
+  }
+  return differences.slice(0, differencesMax);
+}
+
+export async function verify(database: Database, now: Instant = Date.now()): Promise<Verification> {
   return database.transaction(async (connection) => {
     // These look at whole tables: what is switched off for look-ups by key is what they need.
     await connection.script(`set local statement_timeout = 0; set local enable_seqscan = on;
@@ -243,6 +275,7 @@ export async function verify(database: Database): Promise<Verification> {
       results.push({ name, words, differences });
     }
     results.push({ ...timersCheck, differences: await differingTimers(read) });
+    results.push({ ...sealsCheck, differences: await brokenSeals(connection, read, now) });
     return {
       looked: looked ?? { entries: 0, balances: 0, payments: 0, transfers: 0 },
       checks: results,

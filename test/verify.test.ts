@@ -52,6 +52,7 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
     const tested = await acme.client.post(`developer_api_webhooks/${webhook.body.id}/test`);
     expect(tested.body.status).toBe('succeeded');
     await receiver.close();
+    await server.sealer.seal();
   });
   afterAll(() => server?.close());
 
@@ -220,6 +221,23 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
         alter table events disable trigger events_append_only;
         delete from events where id in (select id from aside); alter table events enable trigger events_append_only`,
       () => 'insert into events select * from aside; drop table aside',
+    ],
+    [
+      'an audit row that was changed',
+      ['audit_trail_is_sealed'],
+      () =>
+        tampered(
+          `update audit set action = 'payments.crate' where resource_id = '${paymentId}' and action = 'payments.create'`,
+          'audit',
+        ),
+      () => tampered(`update audit set action = 'payments.create' where action = 'payments.crate'`, 'audit'),
+    ],
+    [
+      'an audit row that was removed',
+      ['audit_trail_is_sealed'],
+      () => `create table aside as select * from audit where resource_id = '${paymentId}' and action = 'payments.create';
+        ${tampered('delete from audit where id in (select id from aside)', 'audit')}`,
+      () => 'insert into audit select * from aside; drop table aside',
     ],
   ];
 

@@ -7,7 +7,7 @@ import { isStored, type Refusal, refuse } from '../kernel/errors.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import { formatId } from '../kernel/ids.ts';
 import type { Provider } from '../kernel/provider.ts';
-import type { EventRow, LedgerEntryRow } from '../kernel/trail.ts';
+import type { AuditRow, EventRow, LedgerEntryRow } from '../kernel/trail.ts';
 import { findAnswers, type IdempotencyRow, pendingStatus } from './answers.ts';
 import { BatchClocks } from './batch-clocks.ts';
 import { BatchTrail } from './batch-trail.ts';
@@ -44,6 +44,7 @@ export interface Committed {
   readonly changes: readonly Change[];
   readonly events: readonly EventRow[];
   readonly deliveries: readonly DeliveryRow[];
+  readonly audit: readonly AuditRow[];
 }
 
 type Prior = Pick<IdempotencyRow, 'fingerprint' | 'status' | 'body' | 'createdAt'>;
@@ -133,8 +134,8 @@ class Batch {
     const writes = this.#trail.writes(this.#rows, this.#settings.resources.values());
     if (writes.length > 0) await this.#persist(connection, writes);
     this.#clocks.remember();
-    const { changes, announced, deliveries } = this.#trail;
-    this.#settings.onCommit?.({ changes, events: announced, deliveries });
+    const { changes, announced, deliveries, audit } = this.#trail;
+    this.#settings.onCommit?.({ changes, events: announced, deliveries, audit });
     // Told at the end, because a batch may be decided twice before it is written once.
     for (const { error, requestId } of this.#bugs) this.#settings.onBug(error, requestId);
     return answers;

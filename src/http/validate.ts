@@ -87,7 +87,11 @@ export function compileQuery(schema: TSchema): (query: Record<string, unknown>) 
       const value = query[name];
       if (typeof value === 'string' && /^-?\d{1,15}$/.test(value)) query[name] = Number(value);
     }
-    return validate(query) ? undefined : refusalFor(validate, (error) => pointerOf(error).slice(1));
+    if (!validate(query)) return refusalFor(validate, (error) => pointerOf(error).slice(1));
+    // As in bodies: the database knows no such character, so nothing could be found by it. Cursors have a refusal of their own.
+    const name = Object.keys(query).find((one) => one !== 'cursor' && String(query[one]).includes('\0'));
+    if (name === undefined) return undefined;
+    return refuse('invalid_request', { message: `${name} must not contain U+0000.`, param: name });
   };
 }
 

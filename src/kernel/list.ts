@@ -23,6 +23,7 @@ export interface ListQuery {
   readonly resourceId?: string;
   readonly eventId?: string;
   readonly webhookId?: string;
+  readonly reference?: string;
   readonly createdAfter?: string;
   readonly createdBefore?: string;
 }
@@ -53,7 +54,8 @@ export type ListFilter =
   | 'resource'
   | 'resourceId'
   | 'eventId'
-  | 'webhookId';
+  | 'webhookId'
+  | 'reference';
 
 /** Builds the query of one page, or nothing when the cursor is not one of ours. One row more than asked tells `hasMore`. */
 export function listRequest<Row extends AnyRow>(

@@ -110,6 +110,15 @@ export const listQuery = (statuses: readonly string[], more: Record<string, TSch
 export const trailQuery = (more: Record<string, TSchema> = {}) =>
   strict({ ...pageQuery, ...periodQuery, ...more });
 
+/** Exactly this one: the caller's own name for the record. */
+export const ReferenceQuery = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: limits.referenceLengthMax,
+    description: 'Only records with exactly this reference.',
+  }),
+);
+
 export const ExpandQuery = strict({
   expand: Type.Optional(
     Type.Enum(['ledgerEntries'], { description: 'Shows what the request posted to the ledger.' }),

@@ -4,6 +4,7 @@ import { providerNames } from '../provider/index.ts';
 import { apiKeyResource, apiKeyRoutes } from './api-keys/api.ts';
 import { statusRoute } from './api-status/api.ts';
 import { applicationResource, applicationRoutes } from './applications/api.ts';
+import { auditRoutes } from './audit/api.ts';
 import { capabilitiesRoute } from './capabilities/api.ts';
 import { clockResource, clockRoutes } from './clocks/api.ts';
 import { customerResource, customerRoutes } from './customers/api.ts';
@@ -17,14 +18,17 @@ import { invitationResource, invitationRoutes } from './invitations/api.ts';
 import { ledgerRoutes } from './ledger/api.ts';
 import { memberResource, memberRoutes } from './members/api.ts';
 import { organizationResource, organizationRoutes } from './organizations/api.ts';
+import { overviewRoutes } from './overview/api.ts';
 import { paymentResource, paymentRoutes } from './payments/api.ts';
 import { providerEventRoutes } from './provider-events/api.ts';
 import { reconciliationRoutes } from './reconciliation/api.ts';
 import { refundResource, refundRoutes } from './refunds/api.ts';
 import { replayResource, replayRoutes } from './replays/api.ts';
 import { requestRoutes } from './requests/api.ts';
+import { searchRoutes } from './search/api.ts';
 import { settlementRoutes } from './settlements/api.ts';
 import { stateMachinesRoute } from './state-machines/api.ts';
+import { timelineRoutes } from './timeline/api.ts';
 import { transferResource, transferRoutes } from './transfers/api.ts';
 import { webhookTestRoutes } from './webhook-tests/api.ts';
 import { eventFilters, webhookResource, webhookRoutes } from './webhooks/api.ts';
@@ -81,4 +85,8 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...applicationRoutes(providerNames, eventFilters(eventCatalogue.map(({ type }) => type))),
   ...apiKeyRoutes,
   ...requestRoutes,
+  ...auditRoutes,
+  ...overviewRoutes,
+  ...timelineRoutes,
+  ...searchRoutes,
 ];

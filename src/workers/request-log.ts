@@ -1,7 +1,7 @@
 import type { RequestJournal } from '../engine/request-journal.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import { bucketNames, bucketOf } from '../kernel/histogram.ts';
-import { instantOf } from '../kernel/ids.ts';
+import { mintedAt } from '../kernel/ids.ts';
 import { redactBody, redactLine } from '../kernel/redact.ts';
 import type {
   CountedRequest,
@@ -206,7 +206,7 @@ function toRow(request: KeptRequest): RequestRow {
     orgId: principal.orgId,
     id,
     appId: principal.appId,
-    at: instantOf(id),
+    at: mintedAt(id),
     method: request.method,
     path: redactLine(path, lineLengthMax),
     query: query === '' ? null : redactLine(query, lineLengthMax),

@@ -453,6 +453,7 @@ describe.each(databaseKinds)('events on %s', (kind) => {
       ['status=ok', 'status'],
       ['limit=0', 'limit'],
       ['createdAfter=x', 'createdAfter'],
+      ['resourceId=a%00b', 'resourceId'],
     ])('the list refuses %s, and param names it', async (query, param) => {
       expectRefused(await list(query), 'invalid_request', param);
     });

@@ -74,7 +74,7 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
       ...consoleErrands({ ...server, engine, reader, wallClock, publicUrl: () => '' }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
     ]),
-    console: consoleOf({ registration: 'open' }, server.people),
+    console: consoleOf({ registration: 'open' }, server.people, server.eventStreams),
     logLevel: 'silent',
     wallClock: Date.now,
     ...overrides,

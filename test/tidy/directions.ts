@@ -45,7 +45,10 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
       'src/workers/',
     ],
   ],
-  ['src/verify.ts', ['src/db/', 'src/kernel/', 'src/resources/index.ts']],
+  [
+    'src/verify.ts',
+    ['src/db/', 'src/kernel/', 'src/resources/index.ts', 'src/resources/audit-seals/store.ts'],
+  ],
   ['src/server.ts', ['src/']],
   ['src/main.ts', ['src/']],
   ['sdk/', ['sdk/']],

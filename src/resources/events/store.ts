@@ -26,3 +26,43 @@ const wanting: Statement = {
 export async function findWanting(reader: Rows, orgId: string, eventId: string): Promise<readonly string[]> {
   return (await reader.rows<{ id: string }>(wanting, [orgId, eventId])).map(({ id }) => id);
 }
+
+const idsFrom: Statement = {
+  name: 'event_ids_from',
+  text: `select e.id from events e where e.org_id = $1 and e.id >= $2 order by e.org_id desc, e.id desc limit $3`,
+};
+
+/** The ids of the newest events from one on, the newest first. */
+export async function findEventIds(
+  reader: Rows,
+  orgId: string,
+  from: string,
+  limit: number,
+): Promise<string[]> {
+  return (await reader.rows<{ id: string }>(idsFrom, [orgId, from, limit])).map(({ id }) => id);
+}
+
+/** Ids are compared before the events are read: most of those that are looked at are known. */
+const behind: Statement = {
+  name: 'events_behind',
+  text: `select e.* from (
+      select i.id from (
+        select i.id from (select e.id from events e where e.org_id = $1 and e.id >= $2
+          order by e.org_id, e.id limit $4::integer + cardinality($3::text[]) + 1) i
+        except select k.id from unnest($3::text[]) as k(id)) i
+      order by i.id limit $4::integer) i
+    cross join lateral (
+      select ${selectList(eventsTable, 'e')} from events e where e.org_id = $1 and e.id = i.id offset 0) e
+    order by e.id`,
+};
+
+/** The first events from an id on, besides those that are known. */
+export function findEventsBehind(
+  reader: Rows,
+  orgId: string,
+  from: string,
+  known: readonly string[],
+  limit: number,
+): PromiseLike<readonly EventRow[]> {
+  return reader.rows<EventRow>(behind, [orgId, from, known, limit]);
+}

@@ -18,6 +18,7 @@ import {
   listQuery,
   Metadata,
   nullable,
+  ReferenceQuery,
   resource,
   strict,
   Time,
@@ -253,10 +254,13 @@ export const paymentRoutes: readonly Route[] = [
     path: 'developer_api_payments',
     scope: 'payments:read',
     summary: 'List payments, newest first',
-    query: listQuery(paymentMachine.states, { customerId: Type.Optional(id('customer')) }),
+    query: listQuery(paymentMachine.states, {
+      customerId: Type.Optional(id('customer')),
+      reference: ReferenceQuery,
+    }),
     response: list(PaymentSchema),
     responseName: 'PaymentList',
-    read: listing('payment', paymentsTable, ['status', 'customerId'], presentPayment),
+    read: listing('payment', paymentsTable, ['status', 'customerId', 'reference'], presentPayment),
   },
   {
     ...words,

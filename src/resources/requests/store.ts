@@ -46,7 +46,8 @@ const listed = {
 
 /** The name of the key. With `offset 0` a plan that was made while tables were empty looks up by key. */
 const nameOf = (org: string, actor: string) => `left join lateral (
-      select k.name from api_keys k where k.org_id = ${org} and k.id = ${actor} offset 0) k on true`;
+      (select k.name from api_keys k where k.org_id = ${org} and k.id = ${actor} offset 0)
+      union all (select p.name from persons p where p.id = ${actor} offset 0)) k on true`;
 
 /**
  * Where the rows of a list come from, each a walk down an index of its own; every filter is always in the statement, so that

@@ -19,6 +19,7 @@ import {
   listQuery,
   Metadata,
   nullable,
+  ReferenceQuery,
   resource,
   strict,
   Time,
@@ -253,10 +254,13 @@ export const transferRoutes: readonly Route[] = [
     path: 'developer_api_transfers',
     scope: 'transfers:read',
     summary: 'List transfers, newest first',
-    query: listQuery(transferMachine.states, { customerId: Type.Optional(id('customer')) }),
+    query: listQuery(transferMachine.states, {
+      customerId: Type.Optional(id('customer')),
+      reference: ReferenceQuery,
+    }),
     response: list(TransferSchema),
     responseName: 'TransferList',
-    read: listing('transfer', transfersTable, ['status', 'customerId'], presentTransfer),
+    read: listing('transfer', transfersTable, ['status', 'customerId', 'reference'], presentTransfer),
   },
   {
     ...words,

@@ -1,0 +1,241 @@
+import { firstIdAt, mintedAt } from '../../kernel/ids.ts';
+import { instantToText } from '../../kernel/list.ts';
+import type { Reader } from '../../kernel/route.ts';
+import type { Instant, Statement } from '../../kernel/table.ts';
+
+type Rows = Pick<Reader, 'rows'>;
+
+export interface SealProblem {
+  /** The number of the seal that tells of it; null for rows that no seal names. */
+  readonly seal: number | null;
+  readonly words: string;
+}
+
+export interface SealVerification {
+  readonly seals: number;
+  readonly sealedRows: number;
+  readonly unsealedRows: number;
+  /** The hash of the last seal: whoever has noted it elsewhere can tell whether the chain was made anew. */
+  readonly head: string | null;
+  /** At most `problemsMax` of them. */
+  readonly problems: readonly SealProblem[];
+  /** Whether the whole trail was looked at, and not its newest part. */
+  readonly isWhole: boolean;
+}
+
+const problemsMax = 20;
+const sealsMax = 10_000;
+const sealsInPageMax = 1_000;
+// A tenth of a second of an embedded database, which does nothing else meanwhile.
+const rowsInPage = 5_000;
+// What no seal names by then was added behind the back of the server, or no server that seals has been running.
+const unsealedMsMax = 60 * 60_000;
+// A row may be sealed after later ones; how much later they are is a matter of seconds, and of clocks that differ.
+const disorderMsMax = 10 * 60_000;
+const zeros = '00'.repeat(32);
+
+interface SealRow {
+  readonly number: bigint;
+  readonly firstId: string;
+  readonly lastId: string;
+  readonly previous: string;
+  readonly hash: string;
+  readonly named: number;
+  readonly found: number;
+  readonly fits: boolean;
+}
+
+/** Seals before a number, the last one first, each compared with its rows as they are now. */
+const sealsBefore: Statement = {
+  name: 'audit_seals_before',
+  text: `select s.number, s.first_id as "firstId", s.last_id as "lastId", encode(s.previous, 'hex') as previous,
+      encode(s.hash, 'hex') as hash, cardinality(s.audit_ids) as named, r.found,
+      sha256(s.previous || coalesce(r.digests, ''::bytea)) = s.hash as fits
+    from (select s.* from audit_seals s where s.org_id = $1 and s.number < $2
+      order by s.org_id desc, s.number desc limit $3) s
+    cross join lateral (
+      select count(*)::integer as found, string_agg(a.digest, ''::bytea order by a.id) as digests
+      from unnest(s.audit_ids) as k(id)
+      cross join lateral (select a.id, audit_digest(a) as digest from audit a
+        where a.org_id = $1 and a.id = k.id offset 0) a) r
+    order by s.number desc`,
+};
+
+const goneOf: Statement = {
+  name: 'audit_seal_gone_rows',
+  text: `select k.id from audit_seals s cross join lateral unnest(s.audit_ids) as k(id)
+    where s.org_id = $1 and s.number = $2 and (select a.id from audit a where a.org_id = $1 and a.id = k.id) is null
+    order by k.id limit ${problemsMax}`,
+};
+
+interface UnsealedPage {
+  readonly looked: number;
+  readonly reached: string | null;
+  readonly unsealed: number;
+  readonly old: readonly string[];
+  readonly oldCount: number;
+}
+
+/** Rows before an id, the newest first: how many no seal names, and which of those are from before another id. */
+const unsealedBefore: Statement = {
+  name: 'audit_unsealed_before',
+  text: `with page as materialized (
+      select a.id from audit a where a.org_id = $1 and a.id < $2 order by a.org_id desc, a.id desc limit $3),
+    bounds as materialized (select min(p.id) as first, max(p.id) as last, count(*)::integer as looked from page p),
+    missed as materialized (
+      select p.id from page p
+      except select k.id from bounds b
+      cross join lateral (select s.audit_ids from audit_seals s
+        where s.org_id = $1 and s.last_id >= b.first and s.first_id <= b.last offset 0) s
+      cross join lateral unnest(s.audit_ids) as k(id))
+    select b.looked, b.first as reached, (select count(*) from missed)::integer as unsealed,
+      array(select m.id from missed m where m.id < $4 order by m.id limit ${problemsMax}) as old,
+      (select count(*) from missed m where m.id < $4)::integer as "oldCount"
+    from bounds b`,
+};
+
+const newestRow: Statement = {
+  name: 'audit_newest_row',
+  text: 'select a.id from audit a where a.org_id = $1 order by a.org_id desc, a.id desc limit 1',
+};
+
+/** Behind every id of an audit row, and behind every number. */
+const endId = 'aud_~';
+const endNumber = (2n ** 63n - 1n).toString();
+
+/**
+ * Whether the audit trail of an organization is what was sealed. Seals are looked at from the last to the first, and so are
+ * rows, so that a bound leaves out the oldest. What is sealed never changes, so many statements see one thing, also while
+ * a server writes.
+ */
+export async function verifySeals(
+  reader: Rows,
+  orgId: string,
+  now: Instant,
+  rowsMax: number = Number.POSITIVE_INFINITY,
+): Promise<SealVerification> {
+  const chain = await verifyChain(reader, orgId, rowsMax);
+  const rows = await verifyRows(reader, orgId, now, rowsMax);
+  return {
+    seals: chain.seals,
+    sealedRows: chain.rows,
+    unsealedRows: rows.unsealed,
+    head: chain.head,
+    problems: [...chain.problems, ...rows.problems].slice(0, problemsMax),
+    isWhole: chain.isWhole && rows.isWhole,
+  };
+}
+
+async function verifyChain(reader: Rows, orgId: string, rowsMax: number) {
+  const problems: SealProblem[] = [];
+  let [seals, rows] = [0, 0];
+  let head: string | null = null;
+  let later: SealRow | undefined;
+  let earliest: SealRow | undefined;
+  let before = endNumber;
+  let limit = 5;
+  let isWhole = false;
+  while (
+    problems.length < problemsMax &&
+    rows < rowsMax &&
+    (seals < sealsMax || rowsMax > Number.MAX_SAFE_INTEGER)
+  ) {
+    const page: readonly SealRow[] = await reader.rows<SealRow>(sealsBefore, [orgId, before, limit]);
+    for (const seal of page) {
+      head ??= seal.hash;
+      if (later) problems.push(...linkProblems(seal, later));
+      if (earliest && mintedAt(seal.lastId) - mintedAt(earliest.firstId) > disorderMsMax) {
+        problems.push(disorder(seal, earliest));
+        earliest = undefined;
+      }
+      problems.push(...(await rowProblems(reader, orgId, seal)));
+      if (!earliest || seal.firstId < earliest.firstId) earliest = seal;
+      later = seal;
+    }
+    seals += page.length;
+    const named = page.reduce((sum, seal) => sum + seal.named, 0);
+    rows += named;
+    isWhole = page.length < limit;
+    if (isWhole || !later) break;
+    before = later.number.toString();
+    // About as many rows a page, whether seals have one row or a thousand.
+    const most = Math.min(rowsInPage, rowsMax - rows) * (page.length / Math.max(named, 1));
+    limit = Math.min(sealsInPageMax, Math.max(1, Math.floor(most)));
+  }
+  if (isWhole && later) problems.push(...firstProblems(later));
+  return { seals, rows, head, problems, isWhole };
+}
+
+function linkProblems(seal: SealRow, later: SealRow): readonly SealProblem[] {
+  const laterNumber = Number(later.number);
+  if (later.number !== seal.number + 1n)
+    return [{ seal: laterNumber, words: gone(Number(seal.number) + 1, laterNumber - 1) }];
+  if (later.previous === seal.hash) return [];
+  const words = `Seal ${laterNumber} does not continue seal ${seal.number}: one of them was changed or exchanged.`;
+  return [{ seal: laterNumber, words }];
+}
+
+function firstProblems({ number, previous }: SealRow): readonly SealProblem[] {
+  if (number !== 1n) return [{ seal: Number(number), words: gone(1, Number(number) - 1) }];
+  return previous === zeros
+    ? []
+    : [{ seal: 1, words: 'Seal 1 does not begin the chain: it was changed or exchanged.' }];
+}
+
+function gone(first: number, last: number): string {
+  return first === last ? `Seal ${first} is gone.` : `Seals ${first} to ${last} are gone.`;
+}
+
+function disorder(seal: SealRow, later: SealRow): SealProblem {
+  const [at, reached] = [later.firstId, seal.lastId].map((id) => instantToText(mintedAt(id)));
+  const words =
+    `Seal ${later.number} names ${later.firstId} of ${at}, although seal ${seal.number} had come to ${reached} before: ` +
+    'the row was added later, or the clock of a server was wrong.';
+  return { seal: Number(later.number), words };
+}
+
+async function rowProblems(reader: Rows, orgId: string, seal: SealRow): Promise<readonly SealProblem[]> {
+  if (seal.fits) return [];
+  const number = Number(seal.number);
+  if (seal.found < seal.named) {
+    const rows = await reader.rows<{ id: string }>(goneOf, [orgId, seal.number.toString()]);
+    return rows.map(({ id }) => ({ seal: number, words: `Row ${id}, which seal ${number} names, is gone.` }));
+  }
+  const which =
+    seal.named === 1
+      ? `Row ${seal.firstId}`
+      : `One of the ${seal.named} rows from ${seal.firstId} to ${seal.lastId}`;
+  return [{ seal: number, words: `${which}, or seal ${number} itself, was changed after it was sealed.` }];
+}
+
+async function verifyRows(reader: Rows, orgId: string, now: Instant, rowsMax: number) {
+  // By the newest row and not by the clock alone: what a server wrote just before it was killed is sealed by the next one.
+  const [newest] = await reader.rows<{ id: string }>(newestRow, [orgId]);
+  const oldBefore = firstIdAt('audit', Math.min(now, newest ? mintedAt(newest.id) : now) - unsealedMsMax);
+  const ids: string[] = [];
+  let [unsealed, old, looked] = [0, 0, 0];
+  let isWhole = false;
+  for (let before = endId; looked < rowsMax; ) {
+    const limit = Math.min(rowsInPage, rowsMax - looked);
+    const values = [orgId, before, limit, oldBefore];
+    const [page]: readonly UnsealedPage[] = await reader.rows<UnsealedPage>(unsealedBefore, values);
+    unsealed += page?.unsealed ?? 0;
+    old += page?.oldCount ?? 0;
+    looked += page?.looked ?? 0;
+    if (ids.length < problemsMax) ids.push(...(page?.old ?? []));
+    isWhole = (page?.looked ?? 0) < limit;
+    if (isWhole || !page?.reached) break;
+    before = page.reached;
+  }
+  const shown = ids.slice(0, problemsMax - 1).sort();
+  const problems = shown.map((id) => ({
+    seal: null,
+    words: `No seal names row ${id} of ${instantToText(mintedAt(id))}: it was added later, or no server was there to seal it.`,
+  }));
+  if (old > shown.length)
+    problems.push({
+      seal: null,
+      words: `No seal names ${old - shown.length} more rows of more than an hour before the newest.`,
+    });
+  return { unsealed, problems, isWhole };
+}

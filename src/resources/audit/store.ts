@@ -1,0 +1,99 @@
+import { firstIdAt } from '../../kernel/ids.ts';
+import type { Reader } from '../../kernel/route.ts';
+import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
+import { type AuditRow, auditTable } from '../../kernel/trail.ts';
+
+export interface AuditEntry extends AuditRow {
+  /** Of the key or the person; null for one that is not there any more, and for the server itself. */
+  readonly actorName: string | null;
+}
+
+export interface AuditFilter {
+  readonly actorId?: string;
+  readonly action?: string;
+  readonly resourceId?: string;
+  readonly outcome?: string;
+  /** Instants of the wall clock, as text. */
+  readonly after?: string;
+  readonly before?: string;
+}
+
+export interface AuditPage {
+  readonly rows: readonly AuditEntry[];
+  /** The last row that was looked at, when there are more behind it. */
+  readonly next: string | null;
+}
+
+/** How many rows one page looks at: filters that fit little go on with the cursor, and never through a whole trail at once. */
+export const rowsLookedAtMax = 100_000;
+
+// An id is minted a moment before the time of its row is read, and nodes may differ.
+const marginMs = 60_000;
+const end = 'aud_~';
+
+const personName =
+  "left join lateral (select p.name from persons p where p.id = a.actor_id offset 0) p on a.actor_kind = 'person'";
+
+const conditions: readonly (readonly [keyof AuditFilter, string])[] = [
+  ['actorId', 'a.actor_id ='],
+  ['action', 'a.action ='],
+  ['resourceId', 'a.resource_id ='],
+  ['outcome', 'a.outcome ='],
+  ['after', 'a.at >'],
+  ['before', 'a.at <'],
+];
+
+/**
+ * Newest first. Every write would pay for an index by actor or action, and few ask: rows are taken off the primary key in
+ * their order until the page is full or enough were looked at.
+ */
+function pageStatement(filters: readonly (keyof AuditFilter)[]): Statement {
+  const chosen = conditions.filter(([name]) => filters.includes(name));
+  const fits = chosen.map(([, condition], i) => `${condition} $${i + 6}`);
+  return {
+    name: `audit_page_${filters.join('_')}`,
+    text: `select ${selectList(auditTable, 'a')}, coalesce(k.name, p.name) as "actorName"
+      from (select a.* from (
+          select a.* from audit a where a.org_id = $1 and a.id < $2 and a.id >= $3
+          order by a.org_id desc, a.id desc limit $5) a
+        ${fits.length === 0 ? '' : `where ${fits.join(' and ')}`} order by a.id desc limit $4) a
+      left join lateral (select k.name from api_keys k where k.org_id = a.org_id and k.id = a.actor_id offset 0) k
+        on a.actor_kind = 'api_key'
+      ${personName}
+      order by a.id desc`,
+  };
+}
+
+const lastLookedAt: Statement = {
+  name: 'audit_page_end',
+  text: `select a.id from audit a where a.org_id = $1 and a.id < $2 and a.id >= $3
+    order by a.org_id desc, a.id desc offset $4 limit 1`,
+};
+
+export async function findAudit(
+  reader: Pick<Reader, 'rows'>,
+  orgId: string,
+  filter: AuditFilter,
+  cursor: string | undefined,
+  limit: number,
+): Promise<AuditPage> {
+  const chosen = conditions.map(([name]) => name).filter((name) => filter[name] !== undefined);
+  const from = filter.after === undefined ? '' : minted(filter.after, -marginMs);
+  const until = filter.before === undefined ? end : minted(filter.before, marginMs);
+  const upTo = cursor !== undefined && cursor < until ? cursor : until;
+  const rows = await reader.rows<AuditEntry>(pageStatement(chosen), [
+    ...[orgId, upTo, from, limit + 1, rowsLookedAtMax],
+    ...chosen.map((name) => filter[name]),
+  ]);
+  if (rows.length > limit) {
+    const shown = rows.slice(0, limit);
+    return { rows: shown, next: shown.at(-1)?.id ?? null };
+  }
+  if (chosen.length === 0) return { rows, next: null };
+  const [last] = await reader.rows<{ id: string }>(lastLookedAt, [orgId, upTo, from, rowsLookedAtMax - 1]);
+  return { rows, next: last?.id ?? null };
+}
+
+function minted(time: string, marginAddedMs: Instant): string {
+  return firstIdAt('audit', Date.parse(time) + marginAddedMs);
+}

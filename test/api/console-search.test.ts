@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { consoleRoutes } from '../../src/resources/index.ts';
+import type { Server } from '../../src/server.ts';
+import { readConsole } from '../support/principal.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { type Tenant, tenant } from '../support/tenant.ts';
+
+interface Found {
+  readonly hits: readonly { readonly kind: string; readonly id: string; readonly title: string }[];
+}
+
+const money = { amount: 1_000, currency: 'EUR' };
+const quote = { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 5_000 };
+
+describe.each(databaseKinds)('search on %s', (kind) => {
+  let server: Server;
+  let acme: Tenant;
+  let other: Tenant;
+
+  const search = async (q: string, whose = acme) =>
+    (await readConsole<Found>(server, consoleRoutes, 'search', whose, { query: { q } })).hits;
+  const make = async (path: string, body: object, whose = acme) => {
+    const answer = await whose.client.post(path, body);
+    expect(answer.status, answer.text).toBeLessThan(300);
+    return answer.body;
+  };
+
+  beforeAll(async () => {
+    server = await openServer(kind);
+    [acme, other] = [await tenant(server), await tenant(server)];
+  });
+  afterAll(() => server?.close());
+
+  test('finds whatever has the id, and nothing of another organization', async () => {
+    const payment = await make('developer_api_payments', { ...money, reference: 'by-id' });
+    await make(`developer_api_payments/${payment.id}/advance`, { to: 'captured' });
+    const refund = await make(`developer_api_payments/${payment.id}/refund`, { amount: 1 });
+    const disputed = await make(`developer_api_payments/${payment.id}/advance`, { action: 'dispute' });
+    const customer = await make('developer_api_customers', { name: 'Ida' });
+    const transfer = await make('developer_api_transfers', quote);
+    const webhook = await make('developer_api_webhooks', { url: 'http://127.0.0.1:9/' });
+    const told = await make('developer_api_webhook_events', { type: 'payment.created' });
+    const deliveries = await acme.client.get('developer_api_webhook_deliveries', `eventId=${told.id}`);
+    const hits = [
+      { kind: 'payment', id: payment.id, title: '1000 EUR', subtitle: 'by-id', status: 'disputed' },
+      { kind: 'refund', id: refund.id, title: '1 EUR', subtitle: payment.id, status: 'succeeded' },
+      {
+        kind: 'dispute',
+        id: String(disputed.disputeId),
+        title: '999 EUR',
+        subtitle: payment.id,
+        status: 'needs_response',
+      },
+      { kind: 'customer', id: customer.id, title: 'Ida', subtitle: null, status: 'active' },
+      { kind: 'transfer', id: transfer.id, title: '5000 EUR to USD', subtitle: null, status: 'quoted' },
+      { kind: 'webhook', id: webhook.id, title: 'http://127.0.0.1:9/', subtitle: null, status: 'enabled' },
+      { kind: 'event', id: told.id, title: 'payment.created', subtitle: expect.any(String), status: 'ok' },
+      {
+        kind: 'delivery',
+        id: deliveries.body.data[0]?.id ?? '',
+        title: 'payment.created',
+        subtitle: webhook.id,
+        status: expect.any(String),
+      },
+      {
+        kind: 'api_key',
+        id: acme.keyId,
+        title: acme.keyName,
+        subtitle: `…${acme.key.slice(-4)}`,
+        status: 'active',
+      },
+    ];
+    for (const hit of hits) {
+      expect(await search(hit.id)).toEqual([hit]);
+      expect(await search(` ${hit.id} `)).toEqual([hit]);
+      expect(await search(hit.id, other)).toEqual([]);
+    }
+    for (const id of ['pay_01m7epxwjmf7za77rhky2f93cc', 'req_01m7epxwjmf7za77rhky2f93cc', 'pay_', ' '])
+      expect(await search(id)).toEqual([]);
+  });
+
+  test('finds payments, transfers and customers by their reference, and by how it begins', async () => {
+    const reference = 'Order 7% _x\\';
+    const payment = await make('developer_api_payments', { ...money, reference });
+    const longer = await make('developer_api_payments', { ...money, reference: `${reference}-b` });
+    const transfer = await make('developer_api_transfers', { ...quote, reference: `${reference}é` });
+    const customer = await make('developer_api_customers', { name: 'Olga', reference });
+    await make('developer_api_payments', { ...money, reference: 'Order 70' });
+    await make('developer_api_payments', { ...money, reference }, other);
+    const ids = [payment.id, longer.id, transfer.id, customer.id];
+    expect((await search(reference)).map(({ id }) => id)).toEqual(ids);
+    expect((await search('Order 7%')).map(({ id }) => id)).toEqual(ids);
+    expect(await search('order 7%')).toEqual([]);
+    expect((await search(`${reference}-b`)).map(({ id }) => id)).toEqual([longer.id]);
+    expect(await search('%')).toEqual([]);
+  });
+
+  test('finds customers by name and e-mail, in any case, each once', async () => {
+    const ada = await make('developer_api_customers', { name: 'Ada Lovelace', email: 'Ada@Example.test' });
+    const mail = await make('developer_api_customers', { email: 'adam@example.test' });
+    await make('developer_api_customers', { name: 'Ada of another house' }, other);
+    expect((await search('aDa')).map(({ id }) => id).sort()).toEqual([ada.id, mail.id].sort());
+    expect((await search('ADA@example.TEST')).map(({ id }) => id)).toEqual([ada.id]);
+    expect((await search('ada l')).map(({ id }) => id)).toEqual([ada.id]);
+    expect(await search('lovelace')).toEqual([]);
+  });
+
+  test('shows twenty hits at most', async () => {
+    await Promise.all(
+      Array.from({ length: 25 }, (_, i) =>
+        make('developer_api_payments', { ...money, reference: `many-${i}` }),
+      ),
+    );
+    expect(await search('many-')).toHaveLength(20);
+  });
+
+  test.each([
+    ['developer_api_payments', money],
+    ['developer_api_transfers', quote],
+    ['developer_api_customers', { name: 'Ref' }],
+  ])('the list %s is filtered by the exact reference', async (path, body) => {
+    const reference = `exact ${path}`;
+    const [first, second] = [
+      await make(path, { ...body, reference }),
+      await make(path, { ...body, reference }),
+    ];
+    await make(path, { ...body, reference: `${reference}!` });
+    await make(path, { ...body, reference }, other);
+    const list = (more = '') => acme.client.get(path, `reference=${encodeURIComponent(reference)}${more}`);
+    const found = await list();
+    expect(found.body.data.map(({ id }) => id)).toEqual([second.id, first.id]);
+    const page = await list('&limit=1');
+    expect(page.body).toMatchObject({ hasMore: true, data: [{ id: second.id }] });
+    expect((await list(`&limit=1&cursor=${page.body.nextCursor}`)).body.data.map(({ id }) => id)).toEqual([
+      first.id,
+    ]);
+    expect((await list('&createdBefore=2020-01-01T00:00:00Z')).body.data).toEqual([]);
+    expect((await acme.client.get(path, 'reference=nothing')).body.data).toEqual([]);
+    for (const wrong of ['', 'x'.repeat(201), '%00'])
+      expect((await acme.client.get(path, `reference=${wrong}`)).status, wrong).toBe(400);
+  });
+});

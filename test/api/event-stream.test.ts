@@ -1,0 +1,181 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { EventStreams } from '../../src/http/event-stream.ts';
+import { firstIdAt } from '../../src/kernel/ids.ts';
+import type { Server } from '../../src/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { type Tenant, tenant } from '../support/tenant.ts';
+
+interface Told {
+  readonly id: string;
+  readonly data: { readonly resourceId: string; readonly type: string };
+}
+
+describe.each(databaseKinds)('the stream of events on %s', (kind) => {
+  let server: Server;
+  let acme: Tenant;
+  let other: Tenant;
+  let app: FastifyInstance;
+  let streams: EventStreams;
+  const opened = new Set<http.ClientRequest>();
+
+  beforeAll(async () => {
+    server = await openServer(kind);
+    [acme, other] = [await tenant(server), await tenant(server)];
+    streams = server.eventStreams;
+    app = Fastify();
+    app.get('/:orgId', (request, reply) => {
+      reply.hijack();
+      const { orgId } = request.params as { orgId: string };
+      if (!streams.open(orgId, reply.raw)) reply.raw.writeHead(503).end();
+    });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+  });
+  afterAll(async () => {
+    for (const request of opened) request.destroy();
+    app?.server.closeAllConnections();
+    await app?.close();
+    await server?.close();
+  });
+
+  async function listen(orgId: string, headers: Record<string, string> = {}) {
+    const { port } = app.server.address() as AddressInfo;
+    const request = http.get({ port, host: '127.0.0.1', path: `/${orgId}`, headers, agent: false });
+    opened.add(request);
+    request.on('error', () => undefined);
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+    let text = '';
+    response.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+    });
+    response.on('error', () => undefined);
+    const events = (): Told[] =>
+      [...text.matchAll(/^id: (\S+)\nevent: event\ndata: (.+)$/gm)].map(([, id = '', data = '']) => ({
+        id,
+        data: JSON.parse(data) as Told['data'],
+      }));
+    return { request, response, events, text: () => text };
+  }
+  const pay = async (whose = acme) =>
+    (await whose.client.post('developer_api_payments', { amount: 100, currency: 'EUR' })).body.id;
+  const soon = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
+  /** As another node would have written it, and with an id of its choice: this process is told nothing. */
+  const write = (orgId: string, id: string) =>
+    server.database.script(`insert into events (org_id, id, app_id, type, resource, resource_id, sequence, request_id, data, created_at)
+      values ('${orgId}', '${id}', 'app_x', 'payment.created', 'payment', '${id}', 1, 'req_x', '{"id":"x"}', now())`);
+
+  test('tells each new event as the API shows it, at once, and none of before', async () => {
+    await pay();
+    const { response, events, text } = await listen(acme.orgId);
+    expect(response.headers['content-type']).toBe('text/event-stream; charset=utf-8');
+    const [first, second] = [await pay(), await pay()];
+    await soon(() => expect(events().map(({ data }) => data.resourceId)).toEqual([first, second]));
+    expect(text()).toMatch(/^retry: \d+\n\n/);
+    const [event] = events();
+    const shown = await acme.client.get(`developer_api_webhook_events/${event?.id}`);
+    const { requestId: _requestId, ...rest } = shown.body;
+    expect(event?.data).toEqual(rest);
+  });
+
+  test('never tells of another organization', async () => {
+    const stream = await listen(other.orgId);
+    await pay();
+    const own = await pay(other);
+    await soon(() => expect(stream.events().map(({ data }) => data.resourceId)).toEqual([own]));
+  });
+
+  test('tells what other nodes have written, also when it became visible late, and each once', async () => {
+    const stream = await listen(acme.orgId);
+    const now = Date.now();
+    const [late, later, last] = [now - 5_000, now - 2_000, now + 1].map((at) => firstIdAt('event', at));
+    for (const id of [last, later, late]) {
+      await write(acme.orgId, id ?? '');
+      await soon(() => expect(stream.events().at(-1)?.id).toBe(id));
+    }
+    await pay();
+    await soon(() => expect(stream.events()).toHaveLength(4));
+  });
+
+  test('goes on behind Last-Event-ID: nothing is left out, and what comes twice has the same id', async () => {
+    const first = await listen(acme.orgId);
+    const before = await pay();
+    await soon(() => expect(first.events()).toHaveLength(1));
+    const lastId = first.events()[0]?.id ?? '';
+    first.request.destroy();
+    const missed = [await pay(), await pay()];
+    const again = await listen(acme.orgId, { 'Last-Event-ID': lastId });
+    const next = await pay();
+    await soon(() => expect(again.events().at(-1)?.data.resourceId).toBe(next));
+    const ids = again.events().map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(
+      again
+        .events()
+        .map(({ data }) => data.resourceId)
+        .slice(-4),
+    ).toEqual([before, ...missed, next]);
+  });
+
+  test.each(['', 'nonsense', 'pay_01m7epxwjmf7za77rhky2f93cc'])(
+    'takes a Last-Event-ID that is none, "%s", for none',
+    async (lastId) => {
+      const stream = await listen(acme.orgId, { 'Last-Event-ID': lastId });
+      const id = await pay();
+      await soon(() => expect(stream.events().map(({ data }) => data.resourceId)).toEqual([id]));
+    },
+  );
+
+  test('takes ten streams of an organization, no more, and one again when one has gone', async () => {
+    const crowd = await tenant(server);
+    const taken = await Promise.all(Array.from({ length: 10 }, () => listen(crowd.orgId)));
+    expect((await listen(crowd.orgId)).response.statusCode).toBe(503);
+    const count = streams.count;
+    taken[0]?.request.destroy();
+    await soon(() => expect(streams.count).toBe(count - 1));
+    expect((await listen(crowd.orgId)).response.statusCode).toBe(200);
+  });
+
+  describe('of small bounds', () => {
+    const settings = () => ({ reader: server.reader, wallClock: Date.now, onError: () => undefined });
+
+    test('pings, refuses beyond the bound of the node, and ends its streams when it is closed', async () => {
+      const usual = streams;
+      streams = new EventStreams({ ...settings(), streamsMax: 2, pingMs: 20 });
+      const one = await listen(acme.orgId);
+      const two = await listen(other.orgId);
+      expect((await listen(acme.orgId)).response.statusCode).toBe(503);
+      await soon(() => expect(two.text()).toContain('event: ping\ndata: {}\n\n'));
+      const ended = Promise.all([one, two].map(({ response }) => once(response, 'end')));
+      streams.close();
+      await ended;
+      expect((await listen(acme.orgId)).response.statusCode).toBe(503);
+      streams = usual;
+    });
+
+    test('cuts a reader off that does not read, and tells the others', async () => {
+      const usual = streams;
+      streams = new EventStreams({ ...settings(), bufferBytesMax: 64 * 1024 });
+      const slow = await listen(acme.orgId);
+      const quick = await listen(acme.orgId);
+      slow.response.pause();
+      const gone = new Promise((resolve) => slow.response.on('close', resolve));
+      const data = { text: 'x'.repeat(200_000) };
+      let made = 0;
+      // The system's own buffers hold some megabytes before ours begins to fill.
+      for (; made < 150 && streams.count === 2; made += 1) {
+        const body = { type: 'payment.created', data };
+        expect((await acme.client.post('developer_api_webhook_events', body)).status).toBe(201);
+        await soon(() => expect(quick.events()).toHaveLength(made + 1));
+      }
+      slow.response.resume();
+      await gone;
+      expect(streams.count).toBe(1);
+      expect(quick.events()).toHaveLength(made);
+      streams.close();
+      streams = usual;
+    });
+  });
+});

@@ -1,0 +1,317 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { openPostgres } from '../../src/db/postgres.ts';
+import { createReader } from '../../src/db/reader.ts';
+import { newSuffix } from '../../src/engine/ids.ts';
+import { Seals } from '../../src/engine/seals.ts';
+import { firstIdAt } from '../../src/kernel/ids.ts';
+import { verifySeals } from '../../src/resources/audit-seals/store.ts';
+import type { Server } from '../../src/server.ts';
+import { Sealer } from '../../src/workers/sealer.ts';
+import { observed, Submitter } from '../engine/submitting.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { type Tenant, tenant } from '../support/tenant.ts';
+
+const hourMs = 3_600_000;
+
+describe.each(databaseKinds)('the seals of the audit trail on %s', (kind) => {
+  let server: Server;
+  let databaseUrl: string | undefined;
+  let acme: Tenant;
+  let other: Tenant;
+
+  const run = (sql: string) => server.database.script(sql);
+  const rows = <Row>(text: string) => server.database.query<Row>({ name: '', text }, []);
+  const looked = (orgId = acme.orgId, rowsMax?: number) =>
+    verifySeals(server.reader, orgId, Date.now(), rowsMax);
+  const words = async () => (await looked()).problems.map((problem) => problem.words);
+  const pay = () => acme.client.post('developer_api_payments', { amount: 100, currency: 'EUR' });
+  const insertAt = (id: string) =>
+    run(`insert into audit (org_id, id, at, actor_kind, actor_id, action, request_id, outcome)
+      values ('${acme.orgId}', '${id}', now(), 'system', 'nobody', 'x', 'req_x', 'accepted')`);
+
+  beforeAll(async () => {
+    databaseUrl = kind === 'postgres' ? await createDatabase(inject('postgresUrl')) : undefined;
+    // The role that does not seal by itself: what is sealed, and when, is said here.
+    server = await openServer(kind, { databaseUrl, role: 'api' });
+    [acme, other] = [await tenant(server), await tenant(server)];
+    for (let seal = 0; seal < 6; seal += 1) {
+      await Promise.all([pay(), pay(), pay()]);
+      await server.sealer.seal();
+    }
+  });
+  afterAll(() => server?.close());
+
+  test('an untouched trail is intact, and every row is named once', async () => {
+    const [counted] = await rows<{ n: number }>(
+      `select count(*)::integer as n from audit where org_id = '${acme.orgId}'`,
+    );
+    const found = await looked();
+    expect(found).toMatchObject({
+      seals: 6,
+      sealedRows: counted?.n,
+      unsealedRows: 0,
+      problems: [],
+      isWhole: true,
+    });
+    const [head] = await rows<{ hash: string }>(
+      `select encode(hash, 'hex') as hash from audit_seals where org_id = '${acme.orgId}' and number = 6`,
+    );
+    expect(found.head).toBe(head?.hash);
+    expect(
+      await rows(`select id from audit_seals, unnest(audit_ids) id group by 1 having count(*) > 1`),
+    ).toEqual([]);
+  });
+
+  test('organizations have chains of their own', async () => {
+    expect(await looked(other.orgId)).toMatchObject({ seals: 1, unsealedRows: 0, problems: [] });
+    expect(await looked('org_nobody')).toMatchObject({
+      seals: 0,
+      sealedRows: 0,
+      head: null,
+      problems: [],
+      isWhole: true,
+    });
+  });
+
+  test('rows that are not sealed yet are counted, and are no problem', async () => {
+    await pay();
+    expect(await looked()).toMatchObject({ unsealedRows: 1, problems: [] });
+    await server.sealer.seal();
+    expect(await looked()).toMatchObject({ seals: 7, unsealedRows: 0, problems: [] });
+    await server.sealer.seal();
+    expect(await looked()).toMatchObject({ seals: 7 });
+  });
+
+  test('a row that became visible after later ones were sealed gets a seal', async () => {
+    await insertAt(firstIdAt('audit', Date.now() - 20_000));
+    expect(await looked()).toMatchObject({ unsealedRows: 1, problems: [] });
+    await server.sealer.seal();
+    expect(await looked()).toMatchObject({ seals: 8, unsealedRows: 0, problems: [] });
+  });
+
+  describe('tells of', () => {
+    const tampered = (
+      table: string,
+      sql: string,
+    ) => `alter table ${table} disable trigger ${table}_append_only; ${sql};
+      alter table ${table} enable trigger ${table}_append_only;`;
+    const seal = (number: number) => `org_id = '${acme.orgId}' and number = ${number}`;
+    const rowOf = (number: number) =>
+      `org_id = '${acme.orgId}' and id = (select audit_ids[2] from audit_seals where ${seal(number)})`;
+    let repair = '';
+
+    afterEach(async () => {
+      await run(repair);
+      expect(await words()).toEqual([]);
+    });
+
+    test.each([
+      ['at', `at + interval '1 millisecond'`, `at - interval '1 millisecond'`],
+      ['actor_kind', `'system'`, `'api_key'`],
+      ['actor_id', `actor_id || 'x'`, `left(actor_id, -1)`],
+      ['app_id', `app_id || 'x'`, `left(app_id, -1)`],
+      ['action', `action || 'x'`, `left(action, -1)`],
+      ['resource', `resource || 'x'`, `left(resource, -1)`],
+      ['resource_id', `resource_id || 'x'`, `left(resource_id, -1)`],
+      ['request_id', `request_id || 'x'`, `left(request_id, -1)`],
+      ['ip', `ip || 'x'`, `left(ip, -1)`],
+      ['outcome', `'refused', code = 'x'`, `'accepted', code = null`],
+    ])('a row whose %s was changed', async (column, damage, undo) => {
+      await run(tampered('audit', `update audit set ${column} = ${damage} where ${rowOf(3)}`));
+      repair = tampered('audit', `update audit set ${column} = ${undo} where ${rowOf(3)}`);
+      expect(await words()).toEqual([
+        expect.stringMatching(/^One of the 3 rows from aud_\w+ to aud_\w+, or seal 3 itself, was changed/),
+      ]);
+    });
+
+    test('a row that was deleted', async () => {
+      await run(`create table aside as select * from audit where ${rowOf(3)}`);
+      await run(tampered('audit', `delete from audit where ${rowOf(3)}`));
+      repair = 'insert into audit select * from aside; drop table aside';
+      const [row] = await rows<{ id: string }>('select id from aside');
+      expect(await words()).toEqual([`Row ${row?.id}, which seal 3 names, is gone.`]);
+    });
+
+    test.each([
+      ['a seal', [3], ['Seal 3 is gone.']],
+      ['several seals', [3, 4], ['Seals 3 to 4 are gone.']],
+      ['the first seals', [1, 2], ['Seals 1 to 2 are gone.']],
+    ])('%s that was deleted', async (_what, numbers, expected) => {
+      const condition = `org_id = '${acme.orgId}' and number in (${numbers.join(', ')})`;
+      await run(`create table aside as select * from audit_seals where ${condition}`);
+      await run(tampered('audit_seals', `delete from audit_seals where ${condition}`));
+      repair = 'insert into audit_seals select * from aside; drop table aside';
+      expect(await words()).toEqual(expected);
+    });
+
+    test('two seals that were exchanged', async () => {
+      const swap = tampered(
+        'audit_seals',
+        `update audit_seals set number = -number + 7 + 100 where org_id = '${acme.orgId}' and number in (3, 4);
+         update audit_seals set number = number - 100 where org_id = '${acme.orgId}' and number > 100`,
+      );
+      await run(swap);
+      repair = swap;
+      expect(await words()).toEqual([
+        'Seal 5 does not continue seal 4: one of them was changed or exchanged.',
+        'Seal 4 does not continue seal 3: one of them was changed or exchanged.',
+        'Seal 3 does not continue seal 2: one of them was changed or exchanged.',
+      ]);
+    });
+
+    test('a seal that was made to fit changed rows', async () => {
+      await run(`create table aside as select * from audit_seals where ${seal(3)}`);
+      await run(
+        tampered('audit', `update audit set action = action || 'x' where ${rowOf(3)}`) +
+          tampered(
+            'audit_seals',
+            `update audit_seals s set hash = sha256(s.previous || (select string_agg(audit_digest(a), ''::bytea order by a.id)
+              from audit a where a.org_id = s.org_id and a.id = any(s.audit_ids))) where ${seal(3)}`,
+          ),
+      );
+      repair =
+        tampered('audit', `update audit set action = left(action, -1) where ${rowOf(3)}`) +
+        tampered(
+          'audit_seals',
+          `update audit_seals s set hash = a.hash from aside a where s.org_id = a.org_id and s.number = 3`,
+        ) +
+        'drop table aside';
+      expect(await words()).toEqual([
+        'Seal 4 does not continue seal 3: one of them was changed or exchanged.',
+      ]);
+    });
+
+    test('a row that was added to the past', async () => {
+      const id = firstIdAt('audit', Date.now() - 2 * hourMs);
+      await insertAt(id);
+      repair = tampered('audit', `delete from audit where id = '${id}'`);
+      expect(await words()).toEqual([expect.stringContaining(`No seal names row ${id} of `)]);
+    });
+
+    test('a row that was added to the past and has been sealed since', async () => {
+      const id = firstIdAt('audit', Date.now() - 2 * hourMs);
+      await insertAt(id);
+      await server.sealer.seal();
+      repair =
+        tampered('audit', `delete from audit where id = '${id}'`) +
+        tampered('audit_seals', `delete from audit_seals where first_id = '${id}'`);
+      expect(await words()).toEqual([expect.stringMatching(`names ${id} of .+ the row was added later`)]);
+    });
+  });
+
+  test('the database refuses to change, delete or truncate seals', async () => {
+    for (const sql of [
+      'update audit_seals set sealed_at = now()',
+      'delete from audit_seals',
+      'truncate audit_seals',
+    ])
+      await expect(run(sql)).rejects.toThrow('audit_seals is append-only');
+  });
+
+  test('two nodes write 2,000 commands, lose batches, and seal all the while: every row is named once', async () => {
+    const second: Database =
+      databaseUrl === undefined
+        ? server.database
+        : openPostgres(`${databaseUrl}?application_name=second`, () => undefined);
+    const sealers = [server.database, second].map(
+      (database) =>
+        new Sealer({
+          seals: new Seals(database),
+          wallClock: Date.now,
+          onError: (error) => expect.fail(String(error)),
+        }),
+    );
+    const nodes = [server.database, second].map((database, i) =>
+      observed(database, { onCommit: (committed) => sealers[i]?.onCommit(committed) }),
+    );
+    const commands = new Submitter(acme);
+    // Whatever is under way on the connections of the second node is rolled back, or its outcome is not known to it.
+    const lose = () =>
+      databaseUrl === undefined
+        ? Promise.resolve()
+        : run(`select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = current_database() and application_name = 'second'`);
+    for (let round = 0; round < 10; round += 1) {
+      const twice = newSuffix();
+      const sent = Array.from({ length: 200 }, (_, i) => {
+        const engine = nodes[i % 2]?.engine ?? server.engine;
+        // A payment whose id is there already fails its whole batch.
+        return commands.pay(engine, {}, i === 20 || i === 120 ? twice : newSuffix());
+      });
+      await Promise.all([...sent, ...sealers.map((sealer) => sealer.seal().catch(() => undefined)), lose()]);
+    }
+    await server.sealer.seal();
+    for (const sealer of sealers) await sealer.stop();
+    expect(nodes.flatMap(({ retries }) => retries).length).toBeGreaterThan(0);
+    if (second !== server.database) await second.close();
+    const found = await looked();
+    expect(found).toMatchObject({ unsealedRows: 0, problems: [], isWhole: true });
+    expect(found.sealedRows).toBeGreaterThan(1_000);
+    expect(
+      await rows(`select id from audit_seals, unnest(audit_ids) id group by 1 having count(*) > 1`),
+    ).toEqual([]);
+    const bounded = await looked(acme.orgId, 100);
+    expect(bounded).toMatchObject({ problems: [], isWhole: false });
+    expect(bounded.sealedRows).toBeLessThan(found.sealedRows);
+  });
+
+  test('more rows than a seal holds are sealed in order, a thousand each', async () => {
+    const busy = await tenant(server);
+    await run(`insert into audit (org_id, id, at, actor_kind, actor_id, action, request_id, outcome)
+      select '${busy.orgId}', 'aud_01' || lpad(n::text, 24, '0'), now(), 'system', 'load', 'x', 'req_' || n, 'accepted'
+      from generate_series(1, 2500) n`);
+    await server.sealer.seal();
+    const seals = await rows<{ n: number }>(
+      `select cardinality(audit_ids) as n from audit_seals where org_id = '${busy.orgId}' order by number`,
+    );
+    expect(seals.map(({ n }) => n)).toEqual([1_000, 1_000, expect.any(Number)]);
+    expect(await looked(busy.orgId)).toMatchObject({ unsealedRows: 0, problems: [] });
+  });
+});
+
+describe.each(databaseKinds)('a server on %s that seals', (kind) => {
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'sandbank-seals-'));
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  test('does so by itself, and leaves nothing unsealed when it is closed', async () => {
+    const place =
+      kind === 'postgres'
+        ? { databaseUrl: await createDatabase(inject('postgresUrl')) }
+        : { dataDirectory: join(directory, 'data') };
+    const server = await openServer(kind, place);
+    const acme = await tenant(server);
+    const looked = (on: Server) => verifySeals(createReader(on.database), acme.orgId, Date.now());
+    await vi.waitFor(
+      async () => expect(await looked(server)).toMatchObject({ seals: 1, unsealedRows: 0, problems: [] }),
+      { timeout: 20_000, interval: 50 },
+    );
+    await acme.client.post('developer_api_payments', { amount: 100, currency: 'EUR' });
+    expect(await looked(server)).toMatchObject({ seals: 1, unsealedRows: 1 });
+    await server.close();
+    const again = await openServer(kind, { ...place, role: 'api' });
+    expect(await looked(again)).toMatchObject({ seals: 2, unsealedRows: 0, problems: [] });
+    await again.close();
+  });
+});
+
+test('the digest of a row tells a field that is absent from one that is empty, and where one ends', async () => {
+  const server = await openServer('pglite');
+  const digests = await server.database.query<{ digest: string }>(
+    {
+      name: '',
+      text: `select encode(audit_digest(row('org', 'aud', now(), 'k', v.a, v.b, 'x', null, null, 'r', null, 'o', null)::audit), 'hex')
+        as digest from (values ('a', 'b'), ('ab', ''), ('ab', null), ('', 'ab'), ('a,b', ''), ('a', 'NULL'), ('a', null), ('"a', 'b\\"')) v(a, b)`,
+    },
+    [],
+  );
+  expect(new Set(digests.map(({ digest }) => digest)).size).toBe(8);
+  await server.close();
+});
