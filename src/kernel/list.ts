@@ -22,6 +22,7 @@ export interface ListQuery {
   readonly resource?: string;
   readonly resourceId?: string;
   readonly eventId?: string;
+  readonly eventType?: string;
   readonly webhookId?: string;
   readonly reference?: string;
   readonly createdAfter?: string;
@@ -54,6 +55,7 @@ export type ListFilter =
   | 'resource'
   | 'resourceId'
   | 'eventId'
+  | 'eventType'
   | 'webhookId'
   | 'reference';
 

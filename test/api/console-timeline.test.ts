@@ -57,12 +57,15 @@ describe.each(databaseKinds)('a timeline on %s', (kind) => {
 
   test('of a payment has its moves, events, entries, what the provider said and its deliveries, newest first', async () => {
     const id = await pay('settled', { captureMethod: 'manual' });
-    const { items } = await vi.waitFor(async () => {
-      const timeline = await read(id);
-      const delivery = timeline.items.find((item) => item.kind === 'delivery');
-      expect(delivery?.data).toMatchObject({ status: 'succeeded', attempts: 1, lastResponseStatus: 204 });
-      return timeline;
-    });
+    const { items } = await vi.waitFor(
+      async () => {
+        const timeline = await read(id);
+        const delivery = timeline.items.find((item) => item.kind === 'delivery');
+        expect(delivery?.data).toMatchObject({ status: 'succeeded', attempts: 1, lastResponseStatus: 204 });
+        return timeline;
+      },
+      { timeout: 15_000 },
+    );
     expect(titles(items, 'move')).toEqual([
       'captured → settled',
       'authorized → captured',

@@ -9,9 +9,10 @@ import {
 } from '../../kernel/delivery-shown.ts';
 import { refuse } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/ids.ts';
+import { limits } from '../../kernel/limits.ts';
 import { type ListQuery, listRequest, pageOf } from '../../kernel/list.ts';
 import type { Route } from '../../kernel/route.ts';
-import { id, list, listQuery } from '../../kernel/schema.ts';
+import { id, list, listQuery, text } from '../../kernel/schema.ts';
 import { findDelivery, withHeld } from './store.ts';
 
 const words = { tag: 'Webhooks', method: 'GET', scope: 'webhooks:read' } as const;
@@ -25,12 +26,13 @@ export const deliveryRoutes: readonly Route[] = [
     query: listQuery(deliveryStates, {
       webhookId: Type.Optional(id('webhook')),
       eventId: Type.Optional(id('event')),
+      eventType: Type.Optional(text(limits.nameLengthMax)),
     }),
     response: list(DeliverySchema),
     responseName: 'DeliveryList',
     read: ({ reader, principal, query }) => {
       const { orgId } = principal;
-      const filters = ['status', 'webhookId', 'eventId'] as const;
+      const filters = ['status', 'webhookId', 'eventId', 'eventType'] as const;
       const request = listRequest(deliveriesTable, 'delivery', filters, orgId, query as ListQuery);
       if (request === 'invalid_cursor') return refuse('invalid_cursor', { param: 'cursor' });
       return reader.rows<DeliveryRow>(request.statement, request.values).then(async (rows) => {

@@ -74,10 +74,11 @@ const byId = (kind: keyof typeof shown): Statement => ({
   text: `${selectHit(kind)} where t.org_id = $1 and t.id = $2`,
 });
 
-/** The log of requests is not there yet. */
-function findRequest(_reader: Rows, _orgId: string, _id: string): Promise<readonly Hit[]> {
-  return Promise.resolve([]);
-}
+const requestById: Statement = {
+  name: 'search_request_by_id',
+  text: `select 'request' as kind, r.id, r.method || ' ' || r.path as title, r.error_code as subtitle, 'ok' as status
+    from requests r where r.org_id = $1 and r.id = $2`,
+};
 
 export function findById(
   reader: Rows,
@@ -85,7 +86,7 @@ export function findById(
   kind: HitKind,
   id: string,
 ): PromiseLike<readonly Hit[]> {
-  return kind === 'request' ? findRequest(reader, orgId, id) : reader.rows<Hit>(byId(kind), [orgId, id]);
+  return reader.rows<Hit>(kind === 'request' ? requestById : byId(kind), [orgId, id]);
 }
 
 /** Behind every text that begins with the one before it. */

@@ -45,6 +45,8 @@ async function findSubject(reader: Reader, orgId: string, id: string): Promise<S
 function itemsOf(rows: TimelineRows): readonly Item[] {
   // A provider speaks of a move without knowing its version: the request and the action lead to it.
   const versions = new Map(rows.moves.map((row) => [`${row.requestId} ${row.action}`, row.version]));
+  // A request came by the wall clock; it belongs where the first thing that it did belongs, by the application's.
+  const firstOf = new Map(rows.moves.map((row) => [row.requestId, row]));
   return [
     ...rows.moves.map(
       (row): Item => ({
@@ -58,7 +60,7 @@ function itemsOf(rows: TimelineRows): readonly Item[] {
           action: row.action,
           from: row.fromStatus,
           to: row.toStatus,
-          actor: { kind: row.actorKind, id: row.actorId },
+          actor: { kind: row.actorKind, id: row.actorId, name: row.actorName },
           eventId: row.eventId,
         },
       }),
@@ -129,12 +131,12 @@ function itemsOf(rows: TimelineRows): readonly Item[] {
     ...rows.requests.map(
       ({ id, at, method, path, httpStatus, durationMs, errorCode }): Item => ({
         kind: 'request',
-        at,
+        at: firstOf.get(id)?.at ?? at,
         requestId: id,
-        version: null,
+        version: firstOf.get(id)?.version ?? null,
         id,
         title: `${method} ${path}`,
-        data: { method, path, httpStatus, durationMs, errorCode },
+        data: { method, path, httpStatus, durationMs, errorCode, receivedAt: instantToText(at) },
       }),
     ),
   ];

@@ -32,6 +32,11 @@ export interface RequestLine {
   readonly errorCode: string | null;
 }
 
+export interface MoveLine extends HistoryRow {
+  /** Of the key or the person; null for Sandbank itself. */
+  readonly actorName: string | null;
+}
+
 export type EventLine = Omit<EventRow, 'orgId' | 'data'>;
 
 export interface DeliveryLine
@@ -44,7 +49,7 @@ export interface DeliveryLine
 
 /** Newest first, each kind as many as asked for. */
 export interface TimelineRows {
-  readonly moves: readonly HistoryRow[];
+  readonly moves: readonly MoveLine[];
   readonly events: readonly EventLine[];
   readonly deliveries: readonly DeliveryLine[];
   readonly entries: readonly LedgerEntryRow[];
@@ -54,8 +59,13 @@ export interface TimelineRows {
 
 const moves: Statement = {
   name: 'timeline_moves',
-  text: `select ${selectList(historyTable, 'h')} from state_history h
-    where h.org_id = $1 and h.resource_id = $2 order by h.version desc limit $3`,
+  text: `select h.*, n.name as "actorName" from (
+      select ${selectList(historyTable, 'h')} from state_history h
+      where h.org_id = $1 and h.resource_id = $2 order by h.version desc limit $3) h
+    left join lateral (
+      (select k.name from api_keys k where k.org_id = $1 and k.id = h."actorId" offset 0)
+      union all (select p.name from persons p where p.id = h."actorId" offset 0)) n on true
+    order by h.version desc`,
 };
 
 const events: Statement = {
@@ -128,7 +138,7 @@ export async function findTimeline(reader: Rows, subject: Subject, limit: number
   const [entriesOf, providerEventsOf] = statements[kind];
   const of = [orgId, recordId, limit, ...(isPart ? [id] : [])];
   const [moved, told, delivered, posted, said] = await Promise.all([
-    reader.rows<HistoryRow>(moves, own),
+    reader.rows<MoveLine>(moves, own),
     reader.rows<EventLine>(events, own),
     reader.rows<DeliveryLine>(deliveries, own),
     reader.rows<LedgerEntryRow>(entriesOf, [...of, ...(isPart ? [kind] : [])]),
