@@ -20,5 +20,10 @@ export default defineConfig({
     emptyOutDir: true,
     reportCompressedSize: true,
   },
-  server: { proxy: { '/console/api': process.env.SANDBANK_URL ?? 'http://127.0.0.1:4000' } },
+  server: {
+    proxy: {
+      // The host stays the browser's: the server compares it with the origin.
+      '/console/api': { target: process.env.SANDBANK_URL ?? 'http://127.0.0.1:4000', changeOrigin: false },
+    },
+  },
 });

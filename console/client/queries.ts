@@ -63,7 +63,8 @@ export function createQueryClient(onSessionMissing: (client: QueryClient) => voi
         retry: (count, problem) =>
           count + 1 < readAttemptsMax && (problem.status === 0 || problem.status >= 500),
       },
-      mutations: { networkMode: 'always', retry: false },
+      // What was written may hold a password, and an answer a secret: neither stays behind.
+      mutations: { networkMode: 'always', retry: false, gcTime: 0 },
     },
   });
   const watch = (error: unknown) => {

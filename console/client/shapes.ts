@@ -41,8 +41,7 @@ export interface Session extends Answer {
   readonly organizations: readonly Membership[];
   readonly registration: 'open' | 'closed';
   readonly publicUrl: string;
-  readonly serverVersion: string;
-  readonly isEmbedded: boolean;
+  readonly apiVersion: string;
 }
 
 export interface DeviceSession {
@@ -223,6 +222,8 @@ export interface Timeline extends Answer {
   readonly id: string;
   /** Newest first. */
   readonly items: readonly TimelineItem[];
+  /** Older items were left out. */
+  readonly hasMore?: boolean;
 }
 
 export interface SearchHit {

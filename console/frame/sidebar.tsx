@@ -62,7 +62,7 @@ export function Brand() {
 
 function Navigation({ onGo }: { readonly onGo?: () => void }) {
   const section = useLocation({ select: ({ pathname }) => pathname.split('/').filter(Boolean)[1] ?? '' });
-  const { serverVersion } = useSession();
+  const { apiVersion } = useSession();
   return (
     <>
       <nav aria-label="Main" className="flex flex-1 flex-col gap-4 pt-2">
@@ -79,7 +79,7 @@ function Navigation({ onGo }: { readonly onGo?: () => void }) {
           </ul>
         ))}
       </nav>
-      <p className="px-2 pt-4 text-xs text-faint">Sandbank {serverVersion}</p>
+      <p className="px-2 pt-4 text-xs text-faint">API version {apiVersion}</p>
     </>
   );
 }

@@ -30,6 +30,18 @@ export interface DialogProps {
 
 const widths = { small: 'sm:w-[26rem]', medium: 'sm:w-[34rem]', large: 'sm:w-[48rem]' };
 
+/** A form starts at its first field instead of the button that closes it. */
+function focusFirstField(event: Event): void {
+  const form = (event.currentTarget as HTMLElement).querySelector('form');
+  const field = form?.querySelector<HTMLInputElement>(':is(input, select, textarea):not(:disabled)');
+  if (!field) return;
+  event.preventDefault();
+  // Of radios the chosen one has the focus.
+  const chosen =
+    field.type === 'radio' ? form?.querySelector<HTMLElement>('input[type=radio]:checked') : null;
+  (chosen ?? field).focus();
+}
+
 /** A dialog, from below on phones. Focus goes in, stays in, and returns to what opened it. */
 export function Dialog(props: DialogProps) {
   const {
@@ -61,6 +73,7 @@ export function Dialog(props: DialogProps) {
         <RadixDialog.Overlay className={shade} />
         <RadixDialog.Content
           className={classes(sheet, widths[size])}
+          onOpenAutoFocus={focusFirstField}
           {...(description === undefined ? { 'aria-describedby': undefined } : {})}
         >
           <div className="flex items-start justify-between gap-4 px-5 pt-4 pb-3">

@@ -6,16 +6,23 @@ export interface KeyValueProps {
   readonly items: readonly (readonly [name: string, value: ReactNode])[];
   /** Two columns of pairs where there is room. */
   readonly isWide?: boolean;
+  /** In a side column: the names take less room. */
+  readonly isNarrow?: boolean;
 }
 
 /** The fields of a record as a description list. */
-export function KeyValue({ items, isWide = false }: KeyValueProps) {
+export function KeyValue({ items, isWide = false, isNarrow = false }: KeyValueProps) {
   return (
     <dl className={classes('grid gap-x-10 text-base', isWide && 'lg:grid-cols-2')}>
       {items.map(([name, value]) => (
         <div
           key={name}
-          className="grid grid-cols-[minmax(0,2fr)_minmax(0,3fr)] sm:grid-cols-[minmax(7rem,11rem)_minmax(0,1fr)] items-baseline gap-3 border-b py-2 last:border-b-0"
+          className={classes(
+            'grid items-baseline gap-3 border-b py-2 last:border-b-0',
+            isNarrow
+              ? 'grid-cols-[minmax(0,7fr)_minmax(0,12fr)]'
+              : 'grid-cols-[minmax(0,2fr)_minmax(0,3fr)] sm:grid-cols-[minmax(7rem,11rem)_minmax(0,1fr)]',
+          )}
         >
           <dt className="text-sm text-muted">{name}</dt>
           <dd className="min-w-0 break-words">{value ?? <span className="text-faint">—</span>}</dd>

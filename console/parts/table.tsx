@@ -31,6 +31,8 @@ export interface TableProps<Row> {
   readonly empty?: ReactNode;
   /** Under the rows, usually `<Pager {...list.paging} />`. */
   readonly footer?: ReactNode;
+  /** Inside a Card that is flush too: without a frame of its own. */
+  readonly isFlush?: boolean;
 }
 
 const rowsWhileLoading = [1, 2, 3, 4, 5, 6];
@@ -45,7 +47,12 @@ export function Table<Row>(props: TableProps<Row>) {
     return <div className="rounded-lg border bg-surface">{empty}</div>;
   }
   return (
-    <div className="min-w-0 overflow-hidden rounded-lg border bg-surface">
+    <div
+      className={classes(
+        'min-w-0 overflow-hidden',
+        props.isFlush ? 'rounded-b-lg border-t' : 'rounded-lg border bg-surface',
+      )}
+    >
       <section
         ref={box}
         aria-label={caption}

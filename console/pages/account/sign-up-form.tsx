@@ -1,0 +1,83 @@
+import { type FormEvent, useState } from 'react';
+import { useWrite } from '../../client/queries.ts';
+import type { Session } from '../../client/shapes.ts';
+import { Button } from '../../parts/button.tsx';
+import { Field, Input, isAbout, PasswordInput } from '../../parts/field.tsx';
+import { ProblemBanner } from '../../parts/problem.tsx';
+
+export const passwordMin = 12;
+export const passwordMax = 128;
+export const passwordHint = `At least ${passwordMin} characters. A few words are easy to remember.`;
+
+export interface SignUpFormProps {
+  /** The token of an invitation, whose organization the account joins. */
+  readonly invitation?: string;
+  /** The invited address, which cannot be changed then. */
+  readonly email?: string | null;
+  readonly onDone: (session: Session) => void;
+}
+
+/** Used by the open registration and by invitations. */
+export function SignUpForm({ invitation, email: invited, onDone }: SignUpFormProps) {
+  const [name, setName] = useState('');
+  const [email, setEmail] = useState(invited ?? '');
+  const [password, setPassword] = useState('');
+  const [isTooShort, setTooShort] = useState(false);
+  const signUp = useWrite<Session>('session/sign_up', { onDone });
+  const { problem } = signUp;
+  const isEmailTaken = problem?.code === 'email_taken';
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setTooShort(password.length < passwordMin);
+    if (password.length < passwordMin) return;
+    const body = { name: name.trim(), email: email.trim(), password, ...(invitation ? { invitation } : {}) };
+    void signUp.write(body);
+  };
+  const isShownByField =
+    isEmailTaken || ['name', 'email', 'password'].some((param) => isAbout(problem, param));
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4">
+      {problem && !isShownByField ? <ProblemBanner problem={problem} /> : null}
+      <Field label="Name" problem={problem} param="name">
+        <Input
+          name="name"
+          autoComplete="name"
+          required
+          maxLength={100}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+      </Field>
+      <Field label="Email" problem={problem} param="email" error={isEmailTaken ? problem.message : undefined}>
+        <Input
+          type="email"
+          name="email"
+          autoComplete="username"
+          required
+          readOnly={Boolean(invited)}
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+        />
+      </Field>
+      <Field
+        label="Password"
+        hint={passwordHint}
+        problem={problem}
+        param="password"
+        error={isTooShort ? `Use at least ${passwordMin} characters.` : undefined}
+      >
+        <PasswordInput
+          name="password"
+          autoComplete="new-password"
+          required
+          maxLength={passwordMax}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+      </Field>
+      <Button type="submit" look="primary" isBusy={signUp.isBusy}>
+        Create account
+      </Button>
+    </form>
+  );
+}

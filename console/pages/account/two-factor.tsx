@@ -1,0 +1,171 @@
+import { useState } from 'react';
+import { useWrite } from '../../client/queries.ts';
+import type { Session, TwoFactor } from '../../client/shapes.ts';
+import { usePerson } from '../../frame/session.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field, Input, PasswordInput } from '../../parts/field.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
+import { useToast } from '../../parts/toast.tsx';
+import { focusFault } from '../fault.ts';
+import { useSecretWrite } from '../secret.tsx';
+import { QrCode } from './qr-code.tsx';
+
+/** Off: password, then the QR code and backup codes, then a first code. On: password to turn it off. */
+export function TwoFactorCard() {
+  const { twoFactor } = usePerson();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Card
+      title={
+        <span className="flex items-center gap-2.5">
+          Two-factor sign-in
+          <StatusBadge
+            status={twoFactor ? 'enabled' : 'off'}
+            tone={twoFactor ? 'good' : 'quiet'}
+            label={twoFactor ? 'On' : 'Off'}
+          />
+        </span>
+      }
+      description="A code from an authenticator app as the second step of signing in."
+    >
+      <Button onClick={() => setOpen(true)}>{twoFactor ? 'Turn off…' : 'Turn on…'}</Button>
+      {isOpen && twoFactor ? <TurnOff onClose={() => setOpen(false)} /> : null}
+      {isOpen && !twoFactor ? <TurnOn onClose={() => setOpen(false)} /> : null}
+    </Card>
+  );
+}
+
+function TurnOff({ onClose }: { readonly onClose: () => void }) {
+  const { toast } = useToast();
+  const [password, setPassword] = useState('');
+  const disable = useWrite('session/two_factor/disable', {
+    onDone: () => {
+      toast('Two-factor sign-in is off');
+      onClose();
+    },
+  });
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={onClose}
+      size="small"
+      title="Turn off two-factor sign-in"
+      description="Your password alone will be enough to sign in."
+      submitLabel="Turn off"
+      onSubmit={() => void disable.write({ password })}
+      isBusy={disable.isBusy}
+      isSubmitDisabled={password === ''}
+      problem={disable.problem}
+    >
+      <Field label="Password">
+        <PasswordInput
+          autoComplete="current-password"
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+      </Field>
+    </Dialog>
+  );
+}
+
+function TurnOn({ onClose }: { readonly onClose: () => void }) {
+  const { toast } = useToast();
+  const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const enable = useSecretWrite<TwoFactor>('session/two_factor/enable');
+  const confirm = useWrite<Session>('session/two_factor/confirm', {
+    onDone: () => {
+      toast('Two-factor sign-in is on');
+      onClose();
+    },
+  });
+  const pending = enable.made;
+  const isWrong = confirm.problem?.code === 'two_factor_failed';
+  if (pending === undefined) {
+    return (
+      <Dialog
+        isOpen
+        onOpenChange={onClose}
+        size="small"
+        title="Turn on two-factor sign-in"
+        submitLabel="Continue"
+        onSubmit={() => void enable.write({ password })}
+        isBusy={enable.isBusy}
+        isSubmitDisabled={password === ''}
+        problem={enable.problem}
+      >
+        <Field label="Password">
+          <PasswordInput
+            autoComplete="current-password"
+            value={password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+          />
+        </Field>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={onClose}
+      title="Turn on two-factor sign-in"
+      description="Scan the code with an authenticator app, keep the backup codes, then enter the first code."
+      submitLabel="Turn on"
+      onSubmit={() => void confirm.write({ code: code.replaceAll(' ', '') }).then(focusFault)}
+      isBusy={confirm.isBusy}
+      isSubmitDisabled={code === ''}
+      problem={isWrong ? null : confirm.problem}
+    >
+      <Setup pending={pending} />
+      <Field
+        label="Code from the app"
+        error={isWrong ? 'This code is wrong or too old. Enter the one that the app shows now.' : undefined}
+      >
+        <Input
+          isMono
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          maxLength={7}
+          value={code}
+          onChange={(event) => setCode(event.currentTarget.value)}
+        />
+      </Field>
+    </Dialog>
+  );
+}
+
+function Setup({ pending }: { readonly pending: TwoFactor }) {
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-4">
+        <QrCode text={pending.uri} label="QR code for the authenticator app" />
+        <div className="min-w-0 flex-1 basis-40">
+          <p className="text-sm text-muted">Or enter this secret by hand:</p>
+          <p className="flex items-start gap-1">
+            <code data-secret className="font-mono text-sm break-all">
+              {pending.secret}
+            </code>
+            <CopyButton text={pending.secret} what="secret" />
+          </p>
+        </div>
+      </div>
+      <section>
+        <div className="flex items-center justify-between">
+          <h3 className="text-sm font-medium">Backup codes, shown only now</h3>
+          <CopyButton text={pending.backupCodes.join('\n')} what="backup codes" isWide />
+        </div>
+        <ul className="mt-2 grid grid-cols-2 gap-x-4 gap-y-1 rounded-md border bg-sunken px-3 py-2 font-mono text-sm">
+          {pending.backupCodes.map((code) => (
+            <li key={code} data-secret>
+              {code}
+            </li>
+          ))}
+        </ul>
+        <p className="mt-1 text-sm text-muted">Each signs you in once when the app is not at hand.</p>
+      </section>
+    </>
+  );
+}

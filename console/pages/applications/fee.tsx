@@ -1,0 +1,58 @@
+import { formatMinor } from '../../client/amount.ts';
+import { Card } from '../../parts/card.tsx';
+import { Field, Input } from '../../parts/field.tsx';
+import type { Draft } from './draft.ts';
+import { parsePercent } from './percent.ts';
+import type { SectionProps } from './section.ts';
+
+/** What the provider keeps of each capture. */
+export function FeeSection({ draft, faults, problem, onChange }: SectionProps) {
+  const fee = feeOfHundred(draft);
+  return (
+    <Card
+      title="Fee"
+      description="What the provider keeps of each capture. A payment keeps the fee under which it was made."
+    >
+      <div className="grid max-w-xl gap-4 sm:grid-cols-2">
+        <Field label="Share in percent" error={faults.feePercent} problem={problem} param="fee.basisPoints">
+          <Input
+            isMono
+            inputMode="decimal"
+            autoComplete="off"
+            value={draft.feePercent}
+            onChange={(event) => onChange({ feePercent: event.currentTarget.value })}
+          />
+        </Field>
+        <Field
+          label="Fixed part in minor units"
+          hint="Of the payment’s currency: 30 is 0.30 EUR, and 30 JPY."
+          error={faults.feeFixed}
+          problem={problem}
+          param="fee.fixedAmount"
+        >
+          <Input
+            isMono
+            inputMode="numeric"
+            autoComplete="off"
+            value={draft.feeFixed}
+            onChange={(event) => onChange({ feeFixed: event.currentTarget.value.trim() })}
+          />
+        </Field>
+      </div>
+      {fee === undefined ? null : (
+        <p className="mt-3 text-sm text-muted">
+          Of a capture of 100.00 EUR it keeps{' '}
+          <span className="font-mono text-ink">{formatMinor(fee, 2)} EUR</span>.
+        </p>
+      )}
+    </Card>
+  );
+}
+
+/** Of 10,000 cents the basis points are just the cents, so nothing has to be rounded; a fee is never above the amount. */
+function feeOfHundred({ feePercent, feeFixed }: Draft): string | undefined {
+  const share = parsePercent(feePercent);
+  if (share === undefined || !/^\d+$/.test(feeFixed)) return undefined;
+  const fee = BigInt(share) + BigInt(feeFixed);
+  return String(fee < 10_000n ? fee : 10_000n);
+}

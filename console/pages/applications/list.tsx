@@ -1,0 +1,110 @@
+import { Boxes, Plus } from 'lucide-react';
+import { useFilters, useOpenParam } from '../../client/filters.ts';
+import { useList } from '../../client/queries.ts';
+import { useScope } from '../../client/scope.ts';
+import type { Application } from '../../client/shapes.ts';
+import { useAllowed } from '../../frame/session.tsx';
+import { Button } from '../../parts/button.tsx';
+import { IdText } from '../../parts/copy-button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { sentence } from '../../parts/words.ts';
+import { CreateApplication } from './create.tsx';
+import { percentText } from './percent.ts';
+
+export function ApplicationList() {
+  const [filters, setFilters] = useFilters('status');
+  const [isCreating, setCreating] = useOpenParam('create');
+  const list = useList<Application>('org/applications', filters);
+  const { appId } = useScope();
+  const mayWrite = useAllowed('developer');
+  const create = mayWrite ? (
+    <Button look="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
+      Create application
+    </Button>
+  ) : undefined;
+  return (
+    <>
+      <PageHeader
+        title="Applications"
+        description={
+          mayWrite
+            ? 'Each is a sandbox of its own, with its own keys, webhooks, ledger and clock.'
+            : 'Each is a sandbox of its own. Developers, admins and owners make them; you are a viewer.'
+        }
+        actions={create}
+      />
+      <FilterBar onClear={filters.status ? () => setFilters({ status: undefined }) : undefined}>
+        <FilterSelect
+          label="Status"
+          value={filters.status}
+          options={[
+            { value: 'active', label: 'Active' },
+            { value: 'archived', label: 'Archived' },
+          ]}
+          onChange={(status) => setFilters({ status })}
+        />
+      </FilterBar>
+      <Table
+        caption="Applications of the organization"
+        columns={columnsFor(appId)}
+        rows={list.rows}
+        rowKey={({ id }) => id}
+        rowLink={({ id }) => `applications/${id}`}
+        isLoading={list.isLoading}
+        isRefreshing={list.isRefreshing}
+        problem={list.problem}
+        footer={<Pager {...list.paging} />}
+        empty={
+          <EmptyState
+            icon={<Boxes aria-hidden size={20} />}
+            title={filters.status ? 'None with this status' : 'No applications yet'}
+            action={filters.status ? undefined : create}
+          >
+            {filters.status
+              ? 'Choose another status, or clear the filter.'
+              : 'Make one for each thing that you build: what happens in one is never seen in another.'}
+          </EmptyState>
+        }
+      />
+      {isCreating && mayWrite ? <CreateApplication onClose={() => setCreating(false)} /> : null}
+    </>
+  );
+}
+
+function columnsFor(appId: string | null): readonly Column<Application>[] {
+  return [
+    {
+      header: 'Name',
+      isWide: true,
+      cell: ({ id, name }) => (
+        <>
+          {name}
+          {id === appId ? <span className="ml-2 text-xs font-normal text-muted">shown now</span> : null}
+        </>
+      ),
+    },
+    { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+    {
+      header: 'Fee',
+      isMinor: true,
+      cell: ({ fee }) => (
+        <span title="Share of each capture, and a fixed part in minor units">
+          {percentText(fee.basisPoints)}% + {fee.fixedAmount.toLocaleString('en')}
+        </span>
+      ),
+    },
+    {
+      header: 'Provider',
+      isMinor: true,
+      cell: ({ provider }) => (provider === null ? 'By method' : sentence(provider)),
+    },
+    { header: 'Id', isMinor: true, cell: ({ id }) => <IdText id={id} isShort what="application id" /> },
+    { header: 'Created', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} kind="wall" /> },
+  ];
+}

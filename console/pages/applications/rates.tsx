@@ -1,0 +1,135 @@
+import { Plus, Trash2 } from 'lucide-react';
+import { useId } from 'react';
+import { useCurrencies } from '../../client/currencies.ts';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { Field, Input, isAbout } from '../../parts/field.tsx';
+import type { RateRow } from './draft.ts';
+import type { SectionProps } from './section.ts';
+
+/** Margin and rates of the application's own. */
+export function FxSection({ draft, faults, problem, onChange }: SectionProps) {
+  const list = useId();
+  const currencies = useCurrencies();
+  const change = (row: number, part: Partial<RateRow>) =>
+    onChange({ rates: draft.rates.map((one) => (one.row === row ? { ...one, ...part } : one)) });
+  const add = () => {
+    const row = Math.max(-1, ...draft.rates.map((one) => one.row)) + 1;
+    onChange({ rates: [...draft.rates, { row, source: '', target: '', rate: '' }] });
+  };
+  return (
+    <Card title="Exchange" description="How transfers from one currency to another are converted.">
+      <Field
+        label="Margin in percent"
+        hint="What a converted amount loses to the middle of the market."
+        error={faults.margin}
+        problem={problem}
+        param="fx.marginBasisPoints"
+        className="max-w-md"
+      >
+        <Input
+          isMono
+          inputMode="decimal"
+          autoComplete="off"
+          value={draft.margin}
+          onChange={(event) => onChange({ margin: event.currentTarget.value })}
+        />
+      </Field>
+      <section className="mt-5">
+        <h3 className="text-sm font-medium">Rates of your own</h3>
+        <p className="text-sm text-muted">
+          They stand in for the middle of the market; other pairs keep the built-in rates. A pair counts for
+          the opposite direction too.
+        </p>
+        {draft.rates.length === 0 ? null : (
+          <ul className="mt-3 flex max-w-xl flex-col gap-2">
+            {draft.rates.map((one) => (
+              <RateItem
+                key={one.row}
+                rate={one}
+                list={list}
+                fault={faults.rateRows?.get(one.row)}
+                onChange={(part) => change(one.row, part)}
+                onRemove={() => onChange({ rates: draft.rates.filter(({ row }) => row !== one.row) })}
+              />
+            ))}
+          </ul>
+        )}
+        {isAbout(problem, 'fx.rates') ? (
+          <p role="alert" className="mt-2 text-sm text-bad">
+            {problem?.message}
+          </p>
+        ) : null}
+        <Button size="small" className="mt-3" icon={<Plus aria-hidden size={14} />} onClick={add}>
+          Add rate
+        </Button>
+        <datalist id={list}>
+          {currencies.map(({ code }) => (
+            <option key={code} value={code} />
+          ))}
+        </datalist>
+      </section>
+    </Card>
+  );
+}
+
+interface RateItemProps {
+  readonly rate: RateRow;
+  /** The id of the list of currencies. */
+  readonly list: string;
+  readonly fault: string | undefined;
+  readonly onChange: (part: Partial<RateRow>) => void;
+  readonly onRemove: () => void;
+}
+
+function RateItem({ rate: { source, target, rate }, list, fault, onChange, onRemove }: RateItemProps) {
+  const id = useId();
+  const said = source === '' && target === '' ? 'new rate' : `${source}/${target}`;
+  const shared = {
+    isMono: true,
+    autoComplete: 'off',
+    spellCheck: false,
+    'aria-invalid': fault === undefined ? undefined : true,
+    'aria-describedby': fault === undefined ? undefined : id,
+  } as const;
+  const currency = { ...shared, list, maxLength: 3, placeholder: 'EUR', className: 'uppercase' };
+  return (
+    <li>
+      <div className="flex items-center gap-2">
+        <span className="text-sm text-muted">1</span>
+        <div className="w-20 shrink-0">
+          <Input
+            {...currency}
+            aria-label={`Source currency of ${said}`}
+            value={source}
+            onChange={(event) => onChange({ source: event.currentTarget.value.toUpperCase() })}
+          />
+        </div>
+        <span className="text-sm text-muted">=</span>
+        <Input
+          {...shared}
+          inputMode="decimal"
+          placeholder="1.0842"
+          aria-label={`Rate of ${said}`}
+          value={rate}
+          onChange={(event) => onChange({ rate: event.currentTarget.value })}
+        />
+        <div className="w-20 shrink-0">
+          <Input
+            {...currency}
+            placeholder="USD"
+            aria-label={`Target currency of ${said}`}
+            value={target}
+            onChange={(event) => onChange({ target: event.currentTarget.value.toUpperCase() })}
+          />
+        </div>
+        <IconButton label={`Remove ${said}`} icon={<Trash2 aria-hidden size={15} />} onClick={onRemove} />
+      </div>
+      {fault === undefined ? null : (
+        <p id={id} className="mt-0.5 text-sm text-bad">
+          {fault}
+        </p>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,134 @@
+import { FileClock } from 'lucide-react';
+import { useFilters } from '../client/filters.ts';
+import { useList } from '../client/queries.ts';
+import type { AuditEntry } from '../client/shapes.ts';
+import { Anchor } from '../parts/anchor.tsx';
+import { FilterBar, FilterDate, FilterSelect, FilterText } from '../parts/filter-bar.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { Pager } from '../parts/pager.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
+import { sentence } from '../parts/words.ts';
+import { VerificationCard } from './audit/verification.tsx';
+import { ActorName } from './log/actor.tsx';
+import { NothingFound } from './log/further.tsx';
+import { ShortLink } from './log/short-link.tsx';
+
+const plain = 'hover:text-accent hover:underline';
+
+const columns: readonly Column<AuditEntry>[] = [
+  { header: 'When', cell: ({ at }) => <Time at={at} kind="wall" /> },
+  {
+    header: 'Who',
+    cell: ({ actor }) =>
+      actor.id === null ? (
+        <ActorName actor={actor} />
+      ) : (
+        <Anchor to="audit" search={{ actorId: actor.id }} className={plain}>
+          <ActorName actor={actor} />
+        </Anchor>
+      ),
+  },
+  {
+    header: 'What',
+    cell: ({ action, code }) => (
+      <>
+        <Anchor to="audit" search={{ action }} className={`font-mono text-xs ${plain}`}>
+          {action}
+        </Anchor>
+        {code === null ? null : <span className="block font-mono text-xs text-bad">{code}</span>}
+      </>
+    ),
+  },
+  {
+    header: 'Outcome',
+    cell: ({ outcome }) => <StatusBadge status={outcome} tone={outcome === 'accepted' ? 'good' : 'bad'} />,
+  },
+  {
+    header: 'On what',
+    cell: ({ resource, resourceId }) =>
+      resourceId === null ? (
+        <span className="text-muted">{resource === null ? '—' : sentence(resource)}</span>
+      ) : (
+        <ShortLink id={resourceId} />
+      ),
+  },
+  {
+    header: 'From',
+    isMinor: true,
+    cell: ({ ip }) =>
+      ip === null ? <span className="text-faint">—</span> : <span className="font-mono text-xs">{ip}</span>,
+  },
+  {
+    header: 'Request',
+    isMinor: true,
+    cell: ({ requestId }) =>
+      requestId === null ? <span className="text-faint">—</span> : <ShortLink id={requestId} />,
+  },
+];
+
+const names = ['actorId', 'action', 'outcome', 'resourceId', 'after', 'before'] as const;
+const nothing = Object.fromEntries(names.map((name) => [name, '']));
+
+/** Who did what in the organization, in all of its applications. */
+export function Audit() {
+  const [filters, setFilters] = useFilters(...names);
+  const list = useList<AuditEntry>('org/audit', filters);
+  const isFiltered = Object.keys(filters).length > 0;
+  return (
+    <>
+      <PageHeader
+        title="Audit"
+        description="Every write that was accepted or refused, in all applications of the organization. Rows are sealed in a chain of hashes, so that a later change shows."
+      />
+      <VerificationCard />
+      <FilterBar onClear={isFiltered ? () => setFilters(nothing) : undefined}>
+        <FilterText
+          label="Who (id)"
+          value={filters.actorId}
+          placeholder="key_… or usr_…"
+          onChange={(actorId) => setFilters({ actorId })}
+        />
+        <FilterText label="Action" value={filters.action} onChange={(action) => setFilters({ action })} />
+        <FilterSelect
+          label="Outcome"
+          value={filters.outcome}
+          onChange={(outcome) => setFilters({ outcome })}
+          options={[
+            { value: 'accepted', label: 'Accepted' },
+            { value: 'refused', label: 'Refused' },
+          ]}
+        />
+        <FilterText
+          label="On what (id)"
+          value={filters.resourceId}
+          placeholder="pay_…"
+          onChange={(resourceId) => setFilters({ resourceId })}
+        />
+        <FilterDate label="From" value={filters.after} onChange={(after) => setFilters({ after })} />
+        <FilterDate label="To" isEnd value={filters.before} onChange={(before) => setFilters({ before })} />
+      </FilterBar>
+      <Table
+        caption="Audit trail, newest first"
+        columns={columns}
+        rows={list.rows}
+        rowKey={({ id }) => id}
+        isLoading={list.isLoading}
+        isRefreshing={list.isRefreshing}
+        problem={list.problem}
+        empty={
+          <NothingFound
+            paging={list.paging}
+            icon={<FileClock aria-hidden size={20} />}
+            isFiltered={isFiltered}
+            title="Nothing was written yet"
+          >
+            Every payment, key, webhook or invitation that somebody makes or changes leaves a row here.
+          </NothingFound>
+        }
+        footer={<Pager {...list.paging} />}
+      />
+    </>
+  );
+}

@@ -1,0 +1,128 @@
+import { RotateCw, ShieldAlert, ShieldCheck } from 'lucide-react';
+import { useRead } from '../../client/queries.ts';
+import type { AuditVerification } from '../../client/shapes.ts';
+import { Button } from '../../parts/button.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { ProblemBanner } from '../../parts/problem.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Time } from '../../parts/time.tsx';
+import { classes, count } from '../../parts/words.ts';
+
+/** The newest part alone is looked at when a trail is very long. */
+type Verification = AuditVerification & { readonly isWhole?: boolean };
+
+/** Whether the trail is what was sealed. */
+export function VerificationCard() {
+  const { data, problem, isLoading, isRefreshing, refresh } = useRead<Verification>('org/audit/verification');
+  if (isLoading) {
+    return (
+      <div role="status" className="mb-5">
+        <span className="sr-only">Verifying the chain</span>
+        <Skeleton className="h-28 w-full" />
+      </div>
+    );
+  }
+  if (data === undefined) {
+    return problem ? (
+      <div className="mb-5">
+        <ProblemBanner problem={problem} onRetry={refresh} />
+      </div>
+    ) : null;
+  }
+  const isIntact = data.status === 'intact';
+  const Icon = isIntact ? ShieldCheck : ShieldAlert;
+  return (
+    <section
+      aria-label="Verification of the audit trail"
+      className={classes(
+        'mb-5 rounded-lg border bg-surface px-5 py-4',
+        isIntact ? 'border-l-4 border-l-good' : 'border-l-4 border-l-bad',
+      )}
+    >
+      <div className="flex flex-wrap items-start justify-between gap-3">
+        <div className="flex min-w-0 flex-1 basis-72 items-start gap-3">
+          <Icon
+            aria-hidden
+            size={22}
+            className={classes('mt-0.5 shrink-0', isIntact ? 'text-good' : 'text-bad')}
+          />
+          <div className="min-w-0">
+            <h2 className={classes('text-lg font-semibold', isIntact ? 'text-good' : 'text-bad')}>
+              {isIntact ? 'The trail is intact' : 'The trail was changed'}
+            </h2>
+            <p className="text-muted">
+              {isIntact
+                ? 'Every sealed row is as it was when it was sealed, and no seal is missing.'
+                : 'Some of it is not what was sealed. Look at the problems below.'}
+              {data.isWhole === false
+                ? ' The newest part was looked at; the command sandbank verify looks at everything.'
+                : ''}
+            </p>
+          </div>
+        </div>
+        <Button onClick={refresh} isBusy={isRefreshing} icon={<RotateCw aria-hidden size={15} />}>
+          Verify again
+        </Button>
+      </div>
+      <Counts verification={data} />
+      <Problems problems={data.problems} />
+    </section>
+  );
+}
+
+function Counts({ verification }: { readonly verification: Verification }) {
+  const { seals, sealedRows, unsealedRows, head, checkedAt } = verification;
+  return (
+    <dl className="mt-3 flex flex-wrap gap-x-8 gap-y-2 text-sm sm:pl-[2.125rem]">
+      <Count name="Seals" value={seals.toLocaleString('en')} />
+      <Count name="Sealed rows" value={sealedRows.toLocaleString('en')} />
+      <Count name="Not sealed yet" value={unsealedRows.toLocaleString('en')} />
+      <Count name="Checked" value={<Time at={checkedAt} kind="wall" />} />
+      <Count
+        name="Head of the chain"
+        value={
+          head === null ? (
+            <span className="text-faint">None yet</span>
+          ) : (
+            <span className="inline-flex max-w-full items-center gap-0.5">
+              <code className="truncate font-mono text-xs" title={head}>
+                {head.slice(0, 16)}…{head.slice(-8)}
+              </code>
+              <CopyButton text={head} what="head hash" />
+            </span>
+          )
+        }
+      />
+    </dl>
+  );
+}
+
+function Count({ name, value }: { readonly name: string; readonly value: React.ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-faint">{name}</dt>
+      <dd className="flex min-h-6 items-center font-medium tabular-nums">{value}</dd>
+    </div>
+  );
+}
+
+interface Problem {
+  readonly seal: number | null;
+  readonly words: string;
+}
+
+function Problems({ problems }: { readonly problems: readonly Problem[] }) {
+  if (problems.length === 0) return null;
+  return (
+    <div className="mt-3 rounded-md bg-bad-soft px-4 py-3 text-bad">
+      <h3 className="font-medium">{count(problems.length, 'problem')}</h3>
+      <ul className="mt-1 flex list-disc flex-col gap-1 pl-5 text-sm">
+        {problems.map(({ seal, words }) => (
+          <li key={`${seal} ${words}`} className="break-words">
+            {words}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

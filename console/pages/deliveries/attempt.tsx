@@ -1,0 +1,85 @@
+import { CircleAlert } from 'lucide-react';
+import type { Attempt } from '../../client/shapes.ts';
+import { CodeBlock } from '../../parts/code-block.tsx';
+import { HttpStatus } from '../../parts/status-badge.tsx';
+import { Time } from '../../parts/time.tsx';
+import { adviceFor, headerText } from './words.ts';
+
+/** One attempt in a line. */
+export function AttemptSummary({ attempt }: { readonly attempt: Attempt }) {
+  return (
+    <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+      <span className="font-medium">Attempt {attempt.number}</span>
+      <HttpStatus status={attempt.responseStatus} />
+      <span className="text-sm text-muted tabular-nums">{attempt.durationMs.toLocaleString('en')} ms</span>
+      <span className="text-sm text-muted">
+        <Time at={attempt.at} show="both" />
+      </span>
+    </span>
+  );
+}
+
+/** What was sent and what came back. All of it is the receiver's own text and is shown as text. */
+export function AttemptView({ attempt }: { readonly attempt: Attempt }) {
+  return (
+    <div className="flex flex-col gap-4">
+      {attempt.error === null ? null : <AttemptError error={attempt.error} />}
+      <p className="text-sm text-muted">
+        Sent <Time at={attempt.sentAt} kind="wall" show="both" /> in real time, which is the{' '}
+        <code className="font-mono">webhook-timestamp</code>.
+      </p>
+      {attempt.bodiesCleared ? (
+        <p className="text-sm text-muted">
+          Headers and answer were cleared because of their age. The status and the error stay.
+        </p>
+      ) : (
+        <>
+          <Headers title="Request headers" headers={attempt.requestHeaders} none="Nothing was sent." />
+          {attempt.responseStatus === null ? null : <Answer attempt={attempt} />}
+        </>
+      )}
+    </div>
+  );
+}
+
+function Answer({ attempt }: { readonly attempt: Attempt }) {
+  const body = attempt.responseBody ?? '';
+  return (
+    <>
+      <Headers title="Answer: headers" headers={attempt.responseHeaders} none="The answer had no headers." />
+      {body === '' ? (
+        <p className="text-sm text-muted">The answer had no body.</p>
+      ) : (
+        <CodeBlock title="Answer: body, the first 16 KiB" what="answer" code={body} linesMax={30} />
+      )}
+    </>
+  );
+}
+
+function Headers({
+  title,
+  headers,
+  none,
+}: {
+  readonly title: string;
+  readonly headers: Readonly<Record<string, string>> | null;
+  readonly none: string;
+}) {
+  if (headers === null || Object.keys(headers).length === 0) {
+    return <p className="text-sm text-muted">{none}</p>;
+  }
+  return <CodeBlock title={title} what="headers" code={headerText(headers)} />;
+}
+
+function AttemptError({ error }: { readonly error: string }) {
+  const words = adviceFor(error);
+  return (
+    <div className="flex gap-2.5 rounded-md bg-bad-soft px-3.5 py-2.5 text-bad">
+      <CircleAlert aria-hidden size={17} className="mt-0.5 shrink-0" />
+      <div className="min-w-0">
+        <p className="font-medium break-words">{error}</p>
+        {words === undefined ? null : <p className="text-sm">{words}</p>}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,159 @@
+import { useNavigate } from '@tanstack/react-router';
+import { RotateCw } from 'lucide-react';
+import { useRead, useWrite } from '../../client/queries.ts';
+import { useScope } from '../../client/scope.ts';
+import type { Delivery, EventReplay } from '../../client/shapes.ts';
+import { useRecordId } from '../../frame/params.ts';
+import { useAllowed } from '../../frame/session.tsx';
+import { IdLink } from '../../parts/anchor.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { CodeBlock, JsonView } from '../../parts/code-block.tsx';
+import { IdText } from '../../parts/copy-button.tsx';
+import { KeyValue } from '../../parts/key-value.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { ProblemBanner } from '../../parts/problem.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useToast } from '../../parts/toast.tsx';
+import { AttemptSummary, AttemptView } from './attempt.tsx';
+import { useRefresh } from './refresh.ts';
+import { DeliveryStatus } from './table.tsx';
+import { triggerWords } from './words.ts';
+
+/** One event on its way to one endpoint: what is sent, and every attempt with the receiver's answer. */
+export function DeliveryDetail() {
+  const id = useRecordId();
+  const { data, problem, refresh } = useRead<Delivery>(
+    `app/developer_api_webhook_deliveries/${encodeURIComponent(id)}`,
+  );
+  useRefresh(refresh, data?.status === 'pending' && !data.held);
+  const parent = { to: data ? `webhooks/${data.webhookId}` : 'webhooks', label: 'Webhook' };
+  return (
+    <>
+      <PageHeader
+        title={`Delivery ${id}`}
+        heading={data ? `Delivery of ${data.eventType}` : 'Delivery'}
+        parent={parent}
+        badge={data ? <DeliveryStatus delivery={data} /> : undefined}
+        description={<IdText id={id} what="delivery id" />}
+        actions={data ? <Replay delivery={data} /> : undefined}
+      />
+      {problem && data === undefined ? <ProblemBanner problem={problem} onRetry={refresh} /> : null}
+      {data ? <Sections delivery={data} /> : null}
+      {data === undefined && !problem ? <Skeleton className="h-64 w-full" /> : null}
+    </>
+  );
+}
+
+function Sections({ delivery }: { readonly delivery: Delivery }) {
+  const attempts = (delivery.attempts ?? []).toReversed();
+  return (
+    <div className="flex flex-col gap-5">
+      <Card title="Overview">
+        <KeyValue
+          isWide
+          items={[
+            ['Event', <IdLink key="event" id={delivery.eventId} />],
+            [
+              'Event type',
+              <span key="type" className="font-mono text-sm">
+                {delivery.eventType}
+              </span>,
+            ],
+            ['Endpoint', <IdLink key="webhook" id={delivery.webhookId} />],
+            [
+              'URL',
+              <span key="url" className="font-mono text-sm break-all">
+                {delivery.url}
+              </span>,
+            ],
+            ['Sent because of', triggerWords(delivery.trigger)],
+            ['Attempts', delivery.attemptCount],
+            ['Next attempt', <NextAttempt key="next" delivery={delivery} />],
+            ['Created', <Time key="created" at={delivery.createdAt} show="both" />],
+          ]}
+        />
+      </Card>
+      <Card
+        title="Attempts"
+        description="The newest first. Times are those of the application’s clock."
+        isFlush
+      >
+        {attempts.length === 0 ? (
+          <p className="px-5 pb-5 text-muted">
+            {delivery.held
+              ? 'Nothing was sent yet: the endpoint is disabled. It goes out when the endpoint is enabled again.'
+              : 'Nothing was sent yet. The first attempt comes in a moment.'}
+          </p>
+        ) : (
+          <ul className="border-t">
+            {attempts.map((attempt, index) => (
+              <li key={attempt.number} className="border-b last:border-b-0">
+                <details open={index === 0}>
+                  <summary className="px-5 py-3 marker:text-muted hover:bg-hover focus-visible:outline-offset-[-2px] [&>span]:inline-flex">
+                    <AttemptSummary attempt={attempt} />
+                  </summary>
+                  <div className="px-5 pt-1 pb-5">
+                    <AttemptView attempt={attempt} />
+                  </div>
+                </details>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Card>
+      <RequestBody body={delivery.requestBody ?? ''} />
+    </div>
+  );
+}
+
+function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
+  if (delivery.held) return 'When the endpoint is enabled';
+  if (delivery.nextAttemptAt === null) return 'None';
+  return (
+    <>
+      <Time at={delivery.nextAttemptAt} show="both" />
+      <p className="text-sm text-muted">By the application’s clock: advance it to see the attempt now.</p>
+    </>
+  );
+}
+
+function RequestBody({ body }: { readonly body: string }) {
+  return (
+    <Card title="Request body" description="The same text at every attempt: it is what is signed.">
+      <div className="flex flex-col gap-4">
+        <JsonView value={body} title="For reading" />
+        <CodeBlock code={body} title="The very text that is sent" what="request body" />
+      </div>
+    </Card>
+  );
+}
+
+function Replay({ delivery }: { readonly delivery: Delivery }) {
+  const { orgId } = useScope();
+  const { toast } = useToast();
+  const navigate = useNavigate();
+  const isAllowed = useAllowed('developer');
+  const replay = useWrite<EventReplay>(`app/developer_api_webhook_events/${delivery.eventId}/replay`, {
+    onDone: ({ deliveryIds }) => {
+      toast('Sent again as a delivery of its own');
+      const [next] = deliveryIds;
+      if (next !== undefined) void navigate({ to: `/${orgId}/deliveries/${next}` });
+    },
+  });
+  if (!isAllowed) return null;
+  return (
+    <div className="flex flex-col items-end gap-2">
+      <Button
+        look="primary"
+        isBusy={replay.isBusy}
+        icon={<RotateCw aria-hidden size={15} />}
+        onClick={() => void replay.write({ webhookId: delivery.webhookId })}
+      >
+        Replay
+      </Button>
+      {replay.problem ? <ProblemBanner problem={replay.problem} /> : null}
+    </div>
+  );
+}

@@ -1,0 +1,141 @@
+import { RotateCw } from 'lucide-react';
+import { useState } from 'react';
+import { useCapabilities } from '../../client/currencies.ts';
+import { useList, useRead } from '../../client/queries.ts';
+import type { Delivery, EventRecord } from '../../client/shapes.ts';
+import { useRecordId } from '../../frame/params.ts';
+import { useAllowed } from '../../frame/session.tsx';
+import { IdLink } from '../../parts/anchor.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { JsonView } from '../../parts/code-block.tsx';
+import { IdText } from '../../parts/copy-button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { KeyValue } from '../../parts/key-value.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { ProblemBanner } from '../../parts/problem.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Time } from '../../parts/time.tsx';
+import { DeliveryTable } from '../deliveries/table.tsx';
+import { ownerName, useApplications } from '../webhooks/applications.ts';
+import { ReplayEvent, useEndpoints } from './replay.tsx';
+
+export function EventDetail() {
+  const id = useRecordId();
+  const isAllowed = useAllowed('developer');
+  const [isReplaying, setReplaying] = useState(false);
+  const events = useCapabilities()?.events ?? [];
+  const { data, problem, refresh } = useRead<EventRecord>(
+    `app/developer_api_webhook_events/${encodeURIComponent(id)}`,
+  );
+  return (
+    <>
+      <PageHeader
+        title={data ? `Event ${data.type}` : `Event ${id}`}
+        heading={data ? <span className="font-mono text-lg break-all">{data.type}</span> : 'Event'}
+        parent={{ to: 'events', label: 'Events' }}
+        description={
+          <>
+            {data ? <p>{events.find(({ type }) => type === data.type)?.description}</p> : null}
+            <IdText id={id} what="event id" />
+          </>
+        }
+        actions={
+          data && isAllowed ? (
+            <Button
+              look="primary"
+              icon={<RotateCw aria-hidden size={15} />}
+              onClick={() => setReplaying(true)}
+            >
+              Replay…
+            </Button>
+          ) : undefined
+        }
+      />
+      {problem && data === undefined ? <ProblemBanner problem={problem} onRetry={refresh} /> : null}
+      {data === undefined && !problem ? <Skeleton className="h-64 w-full" /> : null}
+      {data ? <Sections event={data} /> : null}
+      {data && isReplaying ? <ReplayEvent event={data} onClose={() => setReplaying(false)} /> : null}
+    </>
+  );
+}
+
+function Sections({ event }: { readonly event: EventRecord }) {
+  const applications = useApplications();
+  return (
+    <div className="flex flex-col gap-6">
+      <Card title="Overview">
+        <KeyValue
+          isWide
+          items={[
+            [
+              'Resource',
+              event.resourceId === event.id ? (
+                'None: made by hand'
+              ) : (
+                <IdLink key="resource" id={event.resourceId} />
+              ),
+            ],
+            ['Happened', <Time key="at" at={event.timestamp} show="both" />],
+            ['Version of the record', event.sequence],
+            ['API version', event.apiVersion],
+            ['Brought about by', <IdLink key="request" id={event.originRequestId} />],
+            ['Application', ownerName(applications, event.applicationId)],
+          ]}
+        />
+      </Card>
+      <Deliveries eventId={event.id} />
+      <Card
+        title="Payload"
+        description="What receivers get. The very text that was signed is with each delivery."
+      >
+        <JsonView value={payloadOf(event)} title="Payload" linesMax={60} />
+      </Card>
+    </div>
+  );
+}
+
+/** The fields of docs/webhooks.md. Read alone, an event carries the request of the reading; the sent one its origin. */
+function payloadOf(event: EventRecord): Readonly<Record<string, unknown>> {
+  const { id, type, apiVersion, timestamp, sequence, data } = event;
+  const requestId = event.originRequestId;
+  return {
+    object: 'event',
+    id,
+    sandbox: true,
+    requestId,
+    status: 'ok',
+    type,
+    apiVersion,
+    timestamp,
+    sequence,
+    data,
+  };
+}
+
+function Deliveries({ eventId }: { readonly eventId: string }) {
+  const endpoints = useEndpoints();
+  const list = useList<Delivery>('app/developer_api_webhook_deliveries', { eventId });
+  const urlOf = (webhookId: string) => endpoints.find(({ id }) => id === webhookId)?.url ?? webhookId;
+  return (
+    <section aria-labelledby="deliveries">
+      <h2 id="deliveries" className="mb-3 text-lg font-semibold">
+        Deliveries
+      </h2>
+      <DeliveryTable
+        caption="Deliveries of this event, newest first"
+        list={list}
+        first={{
+          header: 'Endpoint',
+          isWide: true,
+          cell: ({ webhookId }) => <span className="font-mono text-sm">{urlOf(webhookId)}</span>,
+        }}
+        empty={
+          <EmptyState title="Sent to nobody">
+            No webhook wanted this type when it happened. Replay it to send it now.
+          </EmptyState>
+        }
+      />
+    </section>
+  );
+}

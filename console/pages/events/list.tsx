@@ -1,0 +1,145 @@
+import { useSearch } from '@tanstack/react-router';
+import { Activity, Plus } from 'lucide-react';
+import { useState } from 'react';
+import { useCapabilities } from '../../client/currencies.ts';
+import { useFilters, useOpenParam } from '../../client/filters.ts';
+import { useList } from '../../client/queries.ts';
+import type { EventRecord } from '../../client/shapes.ts';
+import { useAllowed } from '../../frame/session.tsx';
+import { IdLink } from '../../parts/anchor.tsx';
+import { Button } from '../../parts/button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { FilterBar, FilterSelect, FilterText } from '../../parts/filter-bar.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { sentence } from '../../parts/words.ts';
+import { useRefresh } from '../deliveries/refresh.ts';
+import { CreateEvent } from './create.tsx';
+import { useHeld } from './held.ts';
+import { useLive } from './live.ts';
+import { LiveBar, NewPill } from './live-bar.tsx';
+
+const rowsPerPage = 50;
+const askAgainMs = 10_000;
+
+export function EventList() {
+  const isAllowed = useAllowed('developer');
+  const events = useCapabilities()?.events ?? [];
+  const [filters, setFilters] = useFilters('type', 'resource', 'resourceId');
+  const [isCreating, setCreating] = useOpenParam('create');
+  const [isPaused, setPaused] = useState(false);
+  const search: Readonly<Record<string, string | undefined>> = useSearch({ strict: false });
+  const isLater = search.cursor !== undefined;
+  const list = useList<EventRecord>('app/developer_api_webhook_events', filters, { limit: rowsPerPage });
+  const isHolding = isPaused || isLater;
+  const shownIds = list.rows.map(({ id }) => id);
+  const held = useHeld({ filters, isHolding, shownIds, refresh: list.refresh });
+  const state = useLive(held.take, () => (isHolding ? undefined : held.release()));
+  useRefresh(list.refresh, state === 'lost' && !isHolding, askAgainMs);
+  const show = () => {
+    if (isLater) list.paging.onFirst();
+    held.release();
+    window.scrollTo({ top: 0 });
+  };
+  const pause = (next: boolean) => {
+    setPaused(next);
+    if (!next && !isLater) held.release();
+  };
+  const isFiltered = Object.keys(filters).length > 0;
+  const resources = [...new Set(events.map(({ resource }) => resource))];
+  const types = events.filter(({ resource }) => (filters.resource ?? resource) === resource);
+  const button = isAllowed ? (
+    <Button look="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
+      Create event
+    </Button>
+  ) : undefined;
+  return (
+    <>
+      <PageHeader
+        title="Events"
+        description="What happened, as your webhooks are told. The newest first, by the application’s clock."
+        actions={button}
+      />
+      <FilterBar
+        onClear={
+          isFiltered
+            ? () => setFilters({ type: undefined, resource: undefined, resourceId: undefined })
+            : undefined
+        }
+      >
+        <FilterSelect
+          label="Resource"
+          value={filters.resource}
+          options={resources.map((value) => ({ value, label: sentence(value) }))}
+          onChange={(resource) => setFilters({ resource, type: undefined })}
+        />
+        <FilterSelect
+          label="Type"
+          value={filters.type}
+          options={types.map(({ type }) => type)}
+          onChange={(type) => setFilters({ type })}
+        />
+        <FilterText
+          label="Resource id"
+          value={filters.resourceId}
+          placeholder="pay_…"
+          className="sm:w-72"
+          onChange={(resourceId) => setFilters({ resourceId })}
+        />
+      </FilterBar>
+      <LiveBar state={state} isPaused={isPaused} onPause={pause} />
+      <NewPill number={held.number} onShow={show} />
+      <Table
+        caption="Events, newest first"
+        columns={columns}
+        rows={list.rows}
+        rowKey={({ id }) => id}
+        rowLink={({ id }) => `events/${id}`}
+        isLoading={list.isLoading}
+        problem={list.problem}
+        empty={isFiltered ? <NoMatch /> : <NoEvents button={button} />}
+        footer={<Pager {...list.paging} />}
+      />
+      {isCreating && isAllowed ? <CreateEvent onClose={() => setCreating(false)} /> : null}
+    </>
+  );
+}
+
+function NoMatch() {
+  return (
+    <EmptyState title="No event matches">
+      New ones that match appear here by themselves. Change the filters to see others.
+    </EmptyState>
+  );
+}
+
+function NoEvents({ button }: { readonly button: React.ReactNode }) {
+  return (
+    <EmptyState icon={<Activity aria-hidden size={20} />} title="Nothing has happened yet" action={button}>
+      Every change of a payment, refund, dispute, transfer or customer makes an event, which webhooks are
+      told. Make a payment, or create an event by hand.
+    </EmptyState>
+  );
+}
+
+const columns: readonly Column<EventRecord>[] = [
+  {
+    header: 'Type',
+    isWide: true,
+    cell: ({ type }) => <span className="font-mono text-sm">{type}</span>,
+  },
+  {
+    header: 'Resource',
+    isMinor: true,
+    cell: ({ id, resourceId }) =>
+      resourceId === id ? (
+        <span className="text-faint">By hand</span>
+      ) : (
+        <IdLink id={resourceId} className="relative z-10" />
+      ),
+  },
+  { header: 'Version', isMinor: true, align: 'right', cell: ({ sequence }) => sequence },
+  { header: 'Happened', cell: ({ timestamp }) => <Time at={timestamp} /> },
+];

@@ -1,0 +1,83 @@
+import { KeyRound, Plus } from 'lucide-react';
+import { useState } from 'react';
+import { useFilters, useOpenParam } from '../client/filters.ts';
+import { useRead } from '../client/queries.ts';
+import { useScope } from '../client/scope.ts';
+import type { ApiKey, Application, List } from '../client/shapes.ts';
+import { useAllowed } from '../frame/session.tsx';
+import { Button } from '../parts/button.tsx';
+import { EmptyState } from '../parts/empty-state.tsx';
+import { Switch } from '../parts/field.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { CreateKey } from './keys/create.tsx';
+import { EditKey } from './keys/edit.tsx';
+import { RevokeKey } from './keys/revoke.tsx';
+import { RotateKey } from './keys/rotate.tsx';
+import { type KeyAction, KeyTable } from './keys/table.tsx';
+
+const dialogs = { edit: EditKey, rotate: RotateKey, revoke: RevokeKey };
+
+/** The keys of the chosen application. The key itself is seen once, in the dialog that makes it. */
+export function Keys() {
+  const list = useRead<List<ApiKey>>('app/api_keys');
+  const [filters, setFilters] = useFilters('revoked');
+  const [isCreating, setCreating] = useOpenParam('create');
+  const [chosen, setChosen] = useState<{ action: KeyAction; apiKey: ApiKey } | null>(null);
+  const mayWrite = useAllowed('developer');
+  const isArchived = useIsArchived();
+  const mayCreate = mayWrite && !isArchived;
+  const all = list.data?.data ?? [];
+  const revoked = all.filter(({ status }) => status === 'revoked').length;
+  const rows = filters.revoked === '1' ? all : all.filter(({ status }) => status !== 'revoked');
+  const create = mayCreate ? (
+    <Button look="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
+      Create key
+    </Button>
+  ) : undefined;
+  const Chosen = chosen === null ? null : dialogs[chosen.action];
+  return (
+    <>
+      <PageHeader title="API keys" description={descriptionOf(mayWrite, isArchived)} actions={create} />
+      {revoked > 0 ? (
+        <div className="mb-3 flex justify-end">
+          <Switch
+            label={`Show ${revoked} revoked`}
+            isOn={filters.revoked === '1'}
+            onChange={(isOn) => setFilters({ revoked: isOn ? '1' : undefined })}
+          />
+        </div>
+      ) : null}
+      <KeyTable
+        list={list}
+        rows={rows}
+        onAction={mayWrite ? (action, apiKey) => setChosen({ action, apiKey }) : undefined}
+        empty={
+          <EmptyState
+            icon={<KeyRound aria-hidden size={20} />}
+            title={revoked > 0 ? 'No key works now' : 'No API keys yet'}
+            action={create}
+          >
+            A key lets your code make payments, transfers and webhooks in this application. It is shown once,
+            when it is made.
+          </EmptyState>
+        }
+      />
+      {isCreating && mayCreate ? <CreateKey onClose={() => setCreating(false)} /> : null}
+      {chosen && Chosen ? <Chosen apiKey={chosen.apiKey} onClose={() => setChosen(null)} /> : null}
+    </>
+  );
+}
+
+function descriptionOf(mayWrite: boolean, isArchived: boolean): string {
+  if (isArchived) return 'The keys of an archived application do not work until it is restored.';
+  return mayWrite
+    ? 'Your code calls the API with a key. Give each place one of its own, and few scopes.'
+    : 'Your code calls the API with a key. Developers, admins and owners make and change them; you are a viewer.';
+}
+
+/** The layout has asked for the applications already; this reads its answer. */
+function useIsArchived(): boolean {
+  const { appId } = useScope();
+  const applications = useRead<List<Application>>('org/applications', { limit: 100 }).data?.data ?? [];
+  return applications.some(({ id, status }) => id === appId && status === 'archived');
+}

@@ -1,0 +1,56 @@
+import { useWrite } from '../../client/queries.ts';
+import type { ApiKey } from '../../client/shapes.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { useToast } from '../../parts/toast.tsx';
+import { focusFault } from '../fault.ts';
+import { draftOf, type KeyDraft, KeyFields, networksOf, unshown, useKeyDraft } from './form.tsx';
+
+export interface KeyDialogProps {
+  readonly apiKey: ApiKey;
+  readonly onClose: () => void;
+}
+
+export function EditKey({ apiKey, onClose }: KeyDialogProps) {
+  const { toast } = useToast();
+  const form = useKeyDraft(draftOf(apiKey));
+  const save = useWrite<ApiKey>(`app/api_keys/${apiKey.id}/update`, {
+    onDone: ({ name }) => {
+      toast(`${name} saved`);
+      onClose();
+    },
+  });
+  const changes = changesOf(apiKey, form.draft);
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={onClose}
+      size="large"
+      title="Edit API key"
+      description={`${apiKey.name} …${apiKey.lastFour}`}
+      onSubmit={() => {
+        if (form.check()) void save.write(changes).then(focusFault);
+      }}
+      isBusy={save.isBusy}
+      isSubmitDisabled={Object.keys(changes).length === 0}
+      problem={unshown(save.problem)}
+    >
+      <KeyFields form={form} problem={save.problem} />
+    </Dialog>
+  );
+}
+
+/** Only what differs is sent, so that two people who edit different fields do not undo each other. */
+function changesOf(apiKey: ApiKey, draft: KeyDraft) {
+  const name = draft.name.trim();
+  const allowedCidrs = networksOf(draft);
+  return {
+    ...(name === apiKey.name ? {} : { name }),
+    ...(isSameSet(draft.scopes, apiKey.scopes) ? {} : { scopes: draft.scopes }),
+    ...(draft.expiresAt === apiKey.expiresAt ? {} : { expiresAt: draft.expiresAt }),
+    ...(isSameSet(allowedCidrs, apiKey.allowedCidrs ?? []) ? {} : { allowedCidrs }),
+  };
+}
+
+function isSameSet(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((one) => b.includes(one));
+}

@@ -1,0 +1,116 @@
+import { useState } from 'react';
+import type { ApiProblem } from '../../client/request.ts';
+import type { ApiKey } from '../../client/shapes.ts';
+import { Field, Input, isAbout, Textarea } from '../../parts/field.tsx';
+import { focusFault } from '../fault.ts';
+import { ExpiryField } from './expiry.tsx';
+import { fullAccess, ScopesField } from './scopes.tsx';
+
+/** What a key is made with, as the form holds it. */
+export interface KeyDraft {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: string | null;
+  /** One network a line. */
+  readonly networks: string;
+}
+
+export const newDraft: KeyDraft = { name: '', scopes: fullAccess, expiresAt: null, networks: '' };
+
+export function draftOf({ name, scopes, expiresAt, allowedCidrs }: ApiKey): KeyDraft {
+  return { name, scopes, expiresAt, networks: (allowedCidrs ?? []).join('\n') };
+}
+
+export function networksOf({ networks }: KeyDraft): string[] {
+  const lines = networks.split('\n').map((line) => line.trim());
+  return [...new Set(lines.filter((line) => line !== ''))];
+}
+
+type Faults = Partial<Record<'name' | 'scopes' | 'expiresAt', string>>;
+
+function faultsOf({ name, scopes, expiresAt }: KeyDraft): Faults {
+  return {
+    ...(name.trim() === '' ? { name: 'Give the key a name.' } : {}),
+    ...(scopes.length === 0 ? { scopes: 'Choose at least one scope.' } : {}),
+    ...(expiresAt === '' ? { expiresAt: 'Choose the day.' } : {}),
+  };
+}
+
+/** The draft with its faults, which are shown from the first try on. */
+export function useKeyDraft(start: KeyDraft) {
+  const [draft, setDraft] = useState(start);
+  const [isTried, setTried] = useState(false);
+  const faults = faultsOf(draft);
+  return {
+    draft,
+    faults: isTried ? faults : {},
+    change: (part: Partial<KeyDraft>) => setDraft((before) => ({ ...before, ...part })),
+    /** Whether it can be sent; if not, the fields say why from now on. */
+    check: () => {
+      setTried(true);
+      const isSound = Object.keys(faults).length === 0;
+      if (!isSound) focusFault();
+      return isSound;
+    },
+  };
+}
+
+/** What the fields do not show themselves. */
+export function unshown(problem: ApiProblem | null): ApiProblem | null {
+  const params = ['name', 'scopes', 'expiresAt', 'allowedCidrs'];
+  return params.some((param) => isAbout(problem, param)) ? null : problem;
+}
+
+export interface KeyFieldsProps {
+  readonly form: ReturnType<typeof useKeyDraft>;
+  readonly problem: ApiProblem | null;
+}
+
+export function KeyFields({ form: { draft, faults, change }, problem }: KeyFieldsProps) {
+  const scopeWords = isAbout(problem, 'scopes') ? problem?.message : undefined;
+  return (
+    <>
+      <Field
+        label="Name"
+        hint="Where it is used, as ‘Checkout server’."
+        error={faults.name}
+        problem={problem}
+        param="name"
+      >
+        <Input
+          required
+          maxLength={200}
+          autoComplete="off"
+          value={draft.name}
+          onChange={(event) => change({ name: event.currentTarget.value })}
+        />
+      </Field>
+      <ScopesField
+        scopes={draft.scopes}
+        onChange={(scopes) => change({ scopes })}
+        error={faults.scopes ?? scopeWords}
+      />
+      <ExpiryField
+        expiresAt={draft.expiresAt}
+        onChange={(expiresAt) => change({ expiresAt })}
+        error={faults.expiresAt}
+        problem={problem}
+      />
+      <Field
+        label="Allowed networks"
+        isOptional
+        hint="One a line: an address, or a network such as 10.0.0.0/8. Without any, the key works from everywhere."
+        problem={problem}
+        param="allowedCidrs"
+      >
+        <Textarea
+          rows={3}
+          spellCheck={false}
+          className="font-mono"
+          value={draft.networks}
+          onChange={(event) => change({ networks: event.currentTarget.value })}
+        />
+      </Field>
+    </>
+  );
+}

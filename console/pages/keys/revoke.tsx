@@ -1,0 +1,38 @@
+import { useWrite } from '../../client/queries.ts';
+import { ConfirmDialog } from '../../parts/dialog.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useToast } from '../../parts/toast.tsx';
+import type { KeyDialogProps } from './edit.tsx';
+
+export function RevokeKey({ apiKey, onClose }: KeyDialogProps) {
+  const { toast } = useToast();
+  const revoke = useWrite(`app/api_keys/${apiKey.id}/revoke`, {
+    onDone: () => {
+      toast(`${apiKey.name} revoked`);
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      isOpen
+      onOpenChange={onClose}
+      title={`Revoke ${apiKey.name}?`}
+      confirmLabel="Revoke key"
+      isDanger
+      isBusy={revoke.isBusy}
+      problem={revoke.problem}
+      onConfirm={() => void revoke.write({})}
+    >
+      <p>
+        Whoever uses <code className="font-mono text-sm">…{apiKey.lastFour}</code> is refused from now on. A
+        revoked key never comes back.
+      </p>
+      {apiKey.lastUsedAt === null ? null : (
+        <p className="mt-2">
+          It was last used <Time at={apiKey.lastUsedAt} kind="wall" />
+          {apiKey.lastUsedIp === null ? null : ` from ${apiKey.lastUsedIp}`}.
+        </p>
+      )}
+    </ConfirmDialog>
+  );
+}

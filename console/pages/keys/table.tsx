@@ -1,0 +1,125 @@
+import { Ellipsis, Pencil, RefreshCw, ShieldX } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { Read } from '../../client/queries.ts';
+import type { ApiKey, List } from '../../client/shapes.ts';
+import { IconButton } from '../../parts/button.tsx';
+import { Menu, MenuItem, MenuLine } from '../../parts/menu.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { ScopeWords } from './scopes.tsx';
+
+export type KeyAction = 'edit' | 'rotate' | 'revoke';
+
+export interface KeyTableProps {
+  readonly list: Read<List<ApiKey>>;
+  readonly rows: readonly ApiKey[];
+  readonly empty: ReactNode;
+  /** Without it the person may only look. */
+  readonly onAction?: ((action: KeyAction, apiKey: ApiKey) => void) | undefined;
+}
+
+export function KeyTable({ list, rows, empty, onAction }: KeyTableProps) {
+  const columns = onAction ? [...facts, actionsOf(onAction)] : facts;
+  return (
+    <Table
+      caption="API keys of the application"
+      columns={columns}
+      rows={rows}
+      rowKey={({ id }) => id}
+      isLoading={list.isLoading}
+      isRefreshing={list.isRefreshing}
+      problem={list.problem}
+      empty={empty}
+    />
+  );
+}
+
+const facts: readonly Column<ApiKey>[] = [
+  {
+    header: 'Name',
+    isWide: true,
+    cell: ({ name, lastFour, lastUsedAt }) => (
+      <>
+        <span className="block truncate font-medium" title={name}>
+          {name}
+        </span>
+        <span className="block truncate text-xs text-muted">
+          <span className="font-mono">…{lastFour}</span>
+          <span className="sm:hidden">
+            {lastUsedAt === null ? (
+              ' · never used'
+            ) : (
+              <>
+                {' '}
+                · used <Time at={lastUsedAt} kind="wall" />
+              </>
+            )}
+          </span>
+        </span>
+      </>
+    ),
+  },
+  { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    header: 'Scopes',
+    isMinor: true,
+    cell: ({ scopes }) => (
+      <span className="block max-w-56 whitespace-normal">
+        <ScopeWords scopes={scopes} />
+      </span>
+    ),
+  },
+  {
+    header: 'Last used',
+    isMinor: true,
+    cell: ({ lastUsedAt, lastUsedIp }) => (
+      <>
+        <Time at={lastUsedAt} kind="wall" empty="Never" />
+        {lastUsedIp ? <span className="block font-mono text-xs text-muted">{lastUsedIp}</span> : null}
+      </>
+    ),
+  },
+  {
+    header: 'Expires',
+    isMinor: true,
+    cell: ({ expiresAt }) => <Time at={expiresAt} kind="wall" empty="Never" />,
+  },
+  { header: 'Created', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} kind="wall" /> },
+];
+
+function actionsOf(onAction: NonNullable<KeyTableProps['onAction']>): Column<ApiKey> {
+  return {
+    header: 'Actions',
+    align: 'right',
+    cell: (apiKey) =>
+      apiKey.status === 'revoked' ? null : (
+        <Menu
+          trigger={
+            <IconButton
+              label={`Actions for ${apiKey.name}`}
+              icon={<Ellipsis aria-hidden size={16} />}
+              size="small"
+            />
+          }
+        >
+          <MenuItem icon={<Pencil aria-hidden size={15} />} onSelect={() => onAction('edit', apiKey)}>
+            Edit…
+          </MenuItem>
+          {apiKey.status === 'active' ? (
+            <MenuItem icon={<RefreshCw aria-hidden size={15} />} onSelect={() => onAction('rotate', apiKey)}>
+              Rotate…
+            </MenuItem>
+          ) : null}
+          <MenuLine />
+          <MenuItem
+            isDanger
+            icon={<ShieldX aria-hidden size={15} />}
+            onSelect={() => onAction('revoke', apiKey)}
+          >
+            Revoke…
+          </MenuItem>
+        </Menu>
+      ),
+  };
+}

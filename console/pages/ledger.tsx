@@ -1,0 +1,197 @@
+import { BookOpen } from 'lucide-react';
+import { useFilters } from '../client/filters.ts';
+import { useList, useRead } from '../client/queries.ts';
+import type { Balances, LedgerEntry } from '../client/shapes.ts';
+import { EmptyState } from '../parts/empty-state.tsx';
+import { Switch } from '../parts/field.tsx';
+import { FilterBar, FilterDate, FilterSelect, FilterText } from '../parts/filter-bar.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { ProblemBanner } from '../parts/problem.tsx';
+import { Skeleton } from '../parts/skeleton.tsx';
+import { Tabs } from '../parts/tabs.tsx';
+import { sentence } from '../parts/words.ts';
+import { BalanceCards } from './ledger/balances.tsx';
+import { Entries } from './ledger/entries.tsx';
+import { TrialBalance } from './ledger/trial.tsx';
+
+/** What entries are posted for, in the order of docs/ledger.md. */
+const reasons = [
+  'authorize',
+  'capture',
+  'release',
+  'settle',
+  'refund',
+  'refund_succeeded',
+  'refund_failed',
+  'refund_canceled',
+  'dispute',
+  'dispute_won',
+  'dispute_lost',
+  'fund',
+  'convert',
+  'send',
+  'complete',
+  'return',
+  'resend',
+  'cancel',
+  'fail',
+];
+
+const names = ['tab', 'zeros', 'paymentId', 'transferId', 'reason', 'createdAfter', 'createdBefore'] as const;
+
+export function Ledger() {
+  const [filters, setFilters] = useFilters(...names);
+  const { paymentId, transferId, reason, createdAfter, createdBefore } = filters;
+  const tab = filters.tab ?? 'balances';
+  const recordId = paymentId ?? transferId;
+  const setRecord = (id: string) =>
+    setFilters(id.startsWith('trf_') ? { paymentId: '', transferId: id } : { paymentId: id, transferId: '' });
+  return (
+    <>
+      <PageHeader
+        title="Ledger"
+        description="Every move of money in double entry. Entries are never changed: what is undone is posted the other way round."
+      />
+      <Trial />
+      <Tabs
+        label="Ledger"
+        value={tab}
+        onChange={(next) => setFilters({ tab: next === 'balances' ? '' : next })}
+        tabs={[
+          {
+            value: 'balances',
+            label: 'Balances',
+            content: (
+              <>
+                <FilterBar
+                  onClear={recordId === undefined ? undefined : () => setRecord('')}
+                  actions={
+                    <div className="py-1.5">
+                      <Switch
+                        label="Accounts at zero"
+                        isOn={filters.zeros === '1'}
+                        onChange={(isOn) => setFilters({ zeros: isOn ? '1' : '' })}
+                      />
+                    </div>
+                  }
+                >
+                  <RecordFilter value={recordId} onChange={setRecord} />
+                </FilterBar>
+                <BalanceList query={{ paymentId, transferId }} hasZeros={filters.zeros === '1'} />
+              </>
+            ),
+          },
+          {
+            value: 'entries',
+            label: 'Entries',
+            content: (
+              <>
+                <FilterBar
+                  onClear={
+                    recordId || reason || createdAfter || createdBefore
+                      ? () =>
+                          setFilters({
+                            paymentId: '',
+                            transferId: '',
+                            reason: '',
+                            createdAfter: '',
+                            createdBefore: '',
+                          })
+                      : undefined
+                  }
+                >
+                  <RecordFilter value={recordId} onChange={setRecord} />
+                  <FilterSelect
+                    label="Reason"
+                    value={reason}
+                    onChange={(value) => setFilters({ reason: value })}
+                    options={reasons.map((value) => ({ value, label: sentence(value) }))}
+                  />
+                  <FilterDate
+                    label="From"
+                    value={createdAfter}
+                    onChange={(value) => setFilters({ createdAfter: value })}
+                  />
+                  <FilterDate
+                    label="To"
+                    isEnd
+                    value={createdBefore}
+                    onChange={(value) => setFilters({ createdBefore: value })}
+                  />
+                </FilterBar>
+                <EntryList query={{ paymentId, transferId, reason, createdAfter, createdBefore }} />
+              </>
+            ),
+          },
+        ]}
+      />
+    </>
+  );
+}
+
+/** Always over all of the books, whatever the filters below show. */
+function Trial() {
+  const { data } = useRead<Balances>('app/developer_api_balances');
+  return data === undefined ? null : <TrialBalance balances={data} />;
+}
+
+function RecordFilter({
+  value,
+  onChange,
+}: {
+  readonly value: string | undefined;
+  readonly onChange: (id: string) => void;
+}) {
+  return (
+    <FilterText
+      label="Payment or transfer"
+      value={value}
+      placeholder="pay_… or trf_…"
+      onChange={onChange}
+      className="sm:w-80"
+    />
+  );
+}
+
+type Filter = Readonly<Record<string, string | undefined>>;
+
+function BalanceList({ query, hasZeros }: { readonly query: Filter; readonly hasZeros: boolean }) {
+  const { data, problem, isLoading, refresh } = useRead<Balances>('app/developer_api_balances', query);
+  if (problem && data === undefined) return <ProblemBanner problem={problem} onRetry={refresh} />;
+  if (isLoading || data === undefined) {
+    return (
+      <div role="status" className="grid gap-5 lg:grid-cols-2">
+        <span className="sr-only">Loading the balances</span>
+        <Skeleton className="h-64 w-full" />
+        <Skeleton className="h-64 w-full" />
+      </div>
+    );
+  }
+  return (
+    <BalanceCards
+      balances={data}
+      hasZeros={hasZeros}
+      isOfRecord={query.paymentId !== undefined || query.transferId !== undefined}
+    />
+  );
+}
+
+function EntryList({ query }: { readonly query: Filter }) {
+  const list = useList<LedgerEntry>('app/developer_api_ledger_entries', query);
+  const isFiltered = Object.values(query).some((value) => value !== undefined);
+  return (
+    <Entries
+      list={list}
+      empty={
+        <EmptyState
+          icon={<BookOpen aria-hidden size={20} />}
+          title={isFiltered ? 'No entry fits these filters' : 'No entries yet'}
+        >
+          {isFiltered
+            ? 'Take a filter away to see more.'
+            : 'An entry is posted whenever money moves: when a payment is authorized, captured, settled or refunded, and with each step of a transfer.'}
+        </EmptyState>
+      }
+    />
+  );
+}

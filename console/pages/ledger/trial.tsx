@@ -1,0 +1,44 @@
+import { CircleAlert, CircleCheck } from 'lucide-react';
+import type { Balances } from '../../client/shapes.ts';
+import { Money } from '../../parts/money.tsx';
+import { classes, count } from '../../parts/words.ts';
+
+/** Whether debits and credits agree, in words that cannot be missed. */
+export function TrialBalance({ balances }: { readonly balances: Balances }) {
+  const wrong = balances.trialBalance.filter(({ amount }) => BigInt(amount) !== 0n);
+  const isBalanced = wrong.length === 0;
+  if (balances.trialBalance.length === 0) return null;
+  return (
+    <section
+      aria-label="Trial balance"
+      className={classes(
+        'mb-5 flex items-start gap-3 rounded-lg px-5 py-4',
+        isBalanced ? 'bg-good-soft text-good' : 'bg-bad-soft text-bad',
+      )}
+    >
+      {isBalanced ? (
+        <CircleCheck aria-hidden size={20} className="mt-0.5 shrink-0" />
+      ) : (
+        <CircleAlert aria-hidden size={20} className="mt-0.5 shrink-0" />
+      )}
+      <div className="min-w-0">
+        <h2 className="text-lg font-semibold">
+          {isBalanced ? 'The books are balanced' : 'The books are not balanced'}
+        </h2>
+        {isBalanced ? (
+          <p>
+            Debits and credits agree in {count(balances.trialBalance.length, 'currency', 'currencies')}:{' '}
+            {balances.trialBalance.map(({ currency }) => currency).join(', ')}.
+          </p>
+        ) : (
+          <p>
+            Debits less credits:{' '}
+            {wrong.map(({ currency, amount }) => (
+              <Money key={currency} amount={amount} currency={currency} className="mr-3" />
+            ))}
+          </p>
+        )}
+      </div>
+    </section>
+  );
+}

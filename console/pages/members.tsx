@@ -1,0 +1,80 @@
+import { UserPlus } from 'lucide-react';
+import { useState } from 'react';
+import { useOpenParam } from '../client/filters.ts';
+import { useRead } from '../client/queries.ts';
+import { useScope } from '../client/scope.ts';
+import type { List } from '../client/shapes.ts';
+import { useAllowed, useSession } from '../frame/session.tsx';
+import { Anchor } from '../parts/anchor.tsx';
+import { Button, buttonClass } from '../parts/button.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { ChangeRole } from './members/change-role.tsx';
+import { Invitations } from './members/invitations.tsx';
+import { InviteMember } from './members/invite.tsx';
+import { LeaveOrganization, RemoveMember } from './members/remove.tsx';
+import { ResetPassword } from './members/reset.tsx';
+import type { ListedMember } from './members/roles.tsx';
+import { type MemberAction, MemberTable } from './members/table.tsx';
+
+/** Who belongs to the organization, and who is invited. */
+export function Members() {
+  const list = useRead<List<ListedMember>>('org/members');
+  const [isInviting, setInviting] = useOpenParam('create');
+  const [chosen, setChosen] = useState<{ action: MemberAction; member: ListedMember } | null>(null);
+  const isAdmin = useAllowed('admin');
+  return (
+    <>
+      <PageHeader
+        title="Members"
+        description={
+          isAdmin
+            ? 'Who works in this organization, and what each may do.'
+            : 'Who works in this organization, and what each may do. Admins and owners invite and remove.'
+        }
+        actions={
+          <>
+            <Anchor to="organization" className={buttonClass()}>
+              Organization
+            </Anchor>
+            {isAdmin ? (
+              <Button
+                look="primary"
+                icon={<UserPlus aria-hidden size={16} />}
+                onClick={() => setInviting(true)}
+              >
+                Invite
+              </Button>
+            ) : null}
+          </>
+        }
+      />
+      <MemberTable list={list} onAction={(action, member) => setChosen({ action, member })} />
+      {isAdmin ? <Invitations /> : null}
+      {isInviting && isAdmin ? <InviteMember onClose={() => setInviting(false)} /> : null}
+      {chosen ? <Chosen {...chosen} onClose={() => setChosen(null)} /> : null}
+    </>
+  );
+}
+
+interface ChosenProps {
+  readonly action: MemberAction;
+  readonly member: ListedMember;
+  readonly onClose: () => void;
+}
+
+function Chosen({ action, member, onClose }: ChosenProps) {
+  const { organizations } = useSession();
+  const { orgId } = useScope();
+  switch (action) {
+    case 'role':
+      return <ChangeRole member={member} onClose={onClose} />;
+    case 'reset':
+      return <ResetPassword member={member} onClose={onClose} />;
+    case 'remove':
+      return <RemoveMember member={member} onClose={onClose} />;
+    case 'leave': {
+      const name = organizations.find(({ id }) => id === orgId)?.name ?? 'the organization';
+      return <LeaveOrganization memberId={member.id} organizationName={name} onClose={onClose} />;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { useState } from 'react';
+import { useRead, useWrite } from '../../client/queries.ts';
+import type { Invitation, List } from '../../client/shapes.ts';
+import { Button } from '../../parts/button.tsx';
+import { ConfirmDialog } from '../../parts/dialog.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useToast } from '../../parts/toast.tsx';
+
+/** Invitations that can still be accepted. Only admins and owners may see them. */
+export function Invitations() {
+  const list = useRead<List<Invitation>>('org/invitations');
+  const [chosen, setChosen] = useState<Invitation | null>(null);
+  return (
+    <section className="mt-8">
+      <h2 className="mb-3 text-lg font-semibold">Open invitations</h2>
+      <Table
+        caption="Open invitations"
+        columns={columnsFor(setChosen)}
+        rows={list.data?.data ?? []}
+        rowKey={({ id }) => id}
+        isLoading={list.isLoading}
+        isRefreshing={list.isRefreshing}
+        problem={list.problem}
+        empty={
+          <EmptyState title="No open invitations">
+            An invitation stays here until somebody accepts it, you revoke it, or it ends after seven days.
+          </EmptyState>
+        }
+      />
+      {chosen ? <Revoke invitation={chosen} onClose={() => setChosen(null)} /> : null}
+    </section>
+  );
+}
+
+function forWhom({ email }: Invitation): string {
+  return email ?? 'Anybody with the link';
+}
+
+function columnsFor(onRevoke: (invitation: Invitation) => void): readonly Column<Invitation>[] {
+  return [
+    { header: 'For', isWide: true, cell: (one) => <span title={forWhom(one)}>{forWhom(one)}</span> },
+    { header: 'Role', cell: ({ role }) => <StatusBadge status={role} /> },
+    { header: 'Created', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} kind="wall" /> },
+    { header: 'Ends', isMinor: true, cell: ({ expiresAt }) => <Time at={expiresAt} kind="wall" /> },
+    {
+      header: 'Actions',
+      align: 'right',
+      cell: (one) => (
+        <Button
+          size="small"
+          aria-label={`Revoke the invitation for ${one.email ?? 'anybody with the link'}`}
+          onClick={() => onRevoke(one)}
+        >
+          Revoke
+        </Button>
+      ),
+    },
+  ];
+}
+
+interface RevokeProps {
+  readonly invitation: Invitation;
+  readonly onClose: () => void;
+}
+
+function Revoke({ invitation, onClose }: RevokeProps) {
+  const { toast } = useToast();
+  const revoke = useWrite(`org/invitations/${invitation.id}/revoke`, {
+    onDone: () => {
+      toast('Invitation revoked');
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      isOpen
+      onOpenChange={onClose}
+      title="Revoke the invitation?"
+      confirmLabel="Revoke"
+      isDanger
+      isBusy={revoke.isBusy}
+      problem={revoke.problem}
+      onConfirm={() => void revoke.write({})}
+    >
+      The link for {invitation.email ?? 'anybody who has it'} ({invitation.role}) no longer works. You can
+      make another one.
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,137 @@
+import { useState } from 'react';
+import { useRead } from '../client/queries.ts';
+import type { Application, List, Organization as OrganizationRecord } from '../client/shapes.ts';
+import { useAllowed, usePerson, useRole, useSession } from '../frame/session.tsx';
+import { Anchor } from '../parts/anchor.tsx';
+import { Button, buttonClass } from '../parts/button.tsx';
+import { Card } from '../parts/card.tsx';
+import { IdText } from '../parts/copy-button.tsx';
+import { KeyValue } from '../parts/key-value.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { ProblemBanner } from '../parts/problem.tsx';
+import { Skeleton } from '../parts/skeleton.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
+import { Time } from '../parts/time.tsx';
+import { count } from '../parts/words.ts';
+import { LeaveOrganization } from './members/remove.tsx';
+import { type ListedMember, roleWords } from './members/roles.tsx';
+import { Rename } from './organization/rename.tsx';
+
+export function Organization() {
+  const { data, problem, refresh } = useRead<OrganizationRecord>('org/organization');
+  return (
+    <>
+      <PageHeader
+        title="Organization"
+        description="It holds your applications and the people who work on them."
+        actions={
+          <Anchor to="members" className={buttonClass()}>
+            Members
+          </Anchor>
+        }
+      />
+      {problem && data === undefined ? <ProblemBanner problem={problem} onRetry={refresh} /> : null}
+      {data === undefined && !problem ? (
+        <div role="status" className="flex flex-col gap-5">
+          <span className="sr-only">Loading</span>
+          <Skeleton className="h-64 w-full" />
+          <Skeleton className="h-28 w-full" />
+        </div>
+      ) : null}
+      {data === undefined ? null : (
+        <div className="flex flex-col gap-5">
+          <General organization={data} />
+          <Another />
+          <Leave name={data.name} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function General({ organization }: { readonly organization: OrganizationRecord }) {
+  const { id, name, createdAt } = organization;
+  const role = useRole();
+  const isAdmin = useAllowed('admin');
+  const members = useRead<List<ListedMember>>('org/members').data;
+  const applications = useRead<List<Application>>('org/applications', { limit: 100 }).data;
+  return (
+    <Card title="General">
+      <div className="flex flex-col gap-5">
+        {isAdmin ? <Rename key={name} name={name} /> : null}
+        <KeyValue
+          items={[
+            ...(isAdmin ? [] : [['Name', name] as const]),
+            ['Id', <IdText key="id" id={id} what="organization id" />],
+            [
+              'Your role',
+              <span key="role" className="flex flex-wrap items-center gap-2">
+                <StatusBadge status={role} />
+                <span className="text-sm text-muted">{roleWords(role)}</span>
+              </span>,
+            ],
+            ['Members', members && <Anchor to="members">{count(members.data.length, 'member')}</Anchor>],
+            [
+              'Applications',
+              applications && <Anchor to="applications">{applicationWords(applications)}</Anchor>,
+            ],
+            ['Created', <Time key="created" at={createdAt} kind="wall" show="both" />],
+          ]}
+        />
+      </div>
+    </Card>
+  );
+}
+
+function applicationWords({ data, hasMore }: List<Application>): string {
+  if (hasMore) return `more than ${data.length} applications`;
+  const archived = data.filter(({ status }) => status === 'archived').length;
+  const words = count(data.length, 'application');
+  return archived === 0 ? words : `${words}, ${archived} archived`;
+}
+
+/** Where nobody may sign up, only owners open organizations. */
+function Another() {
+  const { registration, organizations } = useSession();
+  const mayCreate = registration === 'open' || organizations.some(({ role }) => role === 'owner');
+  return (
+    <Card
+      title="Another organization"
+      description="Its applications and members are kept apart from these. You will be its owner."
+    >
+      {mayCreate ? (
+        <Anchor to="/welcome" search={{ new: '1' }} className={buttonClass()}>
+          Create organization
+        </Anchor>
+      ) : (
+        <p className="text-sm text-muted">On this server only owners of an organization create others.</p>
+      )}
+    </Card>
+  );
+}
+
+function Leave({ name }: { readonly name: string }) {
+  const [isAsking, setAsking] = useState(false);
+  const person = usePerson();
+  const role = useRole();
+  const members = useRead<List<ListedMember>>('org/members').data?.data;
+  const own = members?.find(({ personId }) => personId === person.id);
+  const isLastOwner = role === 'owner' && members?.filter((one) => one.role === 'owner').length === 1;
+  return (
+    <Card title="Leave" description="You lose all access to this organization. Its records stay.">
+      {isLastOwner ? (
+        <p className="text-sm text-muted">
+          You are its only owner, and an organization without one could be managed by nobody. Make{' '}
+          <Anchor to="members">another member</Anchor> an owner first.
+        </p>
+      ) : (
+        <Button disabled={own === undefined} onClick={() => setAsking(true)}>
+          Leave organization…
+        </Button>
+      )}
+      {isAsking && own ? (
+        <LeaveOrganization memberId={own.id} organizationName={name} onClose={() => setAsking(false)} />
+      ) : null}
+    </Card>
+  );
+}

@@ -1,0 +1,45 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { keys, useWrite } from '../../client/queries.ts';
+import type { Organization } from '../../client/shapes.ts';
+import { Button } from '../../parts/button.tsx';
+import { Field, Input, isAbout } from '../../parts/field.tsx';
+import { ProblemBanner } from '../../parts/problem.tsx';
+import { useToast } from '../../parts/toast.tsx';
+
+export function Rename({ name }: { readonly name: string }) {
+  const { toast } = useToast();
+  const client = useQueryClient();
+  const [typed, setTyped] = useState(name);
+  const rename = useWrite<Organization>('org/organization/rename', {
+    onDone: () => {
+      toast('Organization renamed');
+      // The switcher in the header knows the name from the session.
+      void client.invalidateQueries({ queryKey: keys.session });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void rename.write({ name: typed.trim() });
+  };
+  const problem = isAbout(rename.problem, 'name') ? null : rename.problem;
+  return (
+    <form onSubmit={submit} className="flex max-w-md flex-col gap-3">
+      <Field label="Name" problem={rename.problem} param="name">
+        <Input
+          required
+          maxLength={200}
+          autoComplete="off"
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      </Field>
+      {problem ? <ProblemBanner problem={problem} /> : null}
+      <div>
+        <Button type="submit" isBusy={rename.isBusy} disabled={typed.trim() === '' || typed.trim() === name}>
+          Rename
+        </Button>
+      </div>
+    </form>
+  );
+}

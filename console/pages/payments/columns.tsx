@@ -1,0 +1,57 @@
+import type { Payment, PaymentStatus } from '../../client/shapes.ts';
+import { StatusBadge } from '../../parts/status-badge.tsx';
+import type { Column } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { sentence } from '../../parts/words.ts';
+import { AmountCell } from '../records/amount-cell.tsx';
+
+export const paymentStatuses: readonly PaymentStatus[] = [
+  'pending',
+  'requires_action',
+  'processing',
+  'authorized',
+  'partially_captured',
+  'captured',
+  'settled',
+  'partially_refunded',
+  'refunded',
+  'disputed',
+  'charged_back',
+  'failed',
+  'canceled',
+  'expired',
+];
+
+/** Also for the payments of a customer. */
+export const paymentColumns: readonly Column<Payment>[] = [
+  {
+    header: 'Amount',
+    cell: ({ amount, currency, id, createdAt }) => (
+      <AmountCell amount={amount} currency={currency} id={id} at={createdAt} />
+    ),
+  },
+  { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    header: 'Description',
+    isWide: true,
+    isMinor: true,
+    cell: ({ description, reference }) =>
+      description ?? reference ?? <span className="text-faint">No description</span>,
+  },
+  {
+    header: 'Method',
+    isMinor: true,
+    cell: ({ paymentMethod: { type, lastFour } }) => (
+      <span className="text-muted">
+        {sentence(type)}
+        {lastFour === undefined ? '' : ` ···· ${lastFour}`}
+      </span>
+    ),
+  },
+  {
+    header: 'Id',
+    isMinor: true,
+    cell: ({ id }) => <span className="font-mono text-[0.75rem] text-muted">{id}</span>,
+  },
+  { header: 'Created', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+];

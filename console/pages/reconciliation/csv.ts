@@ -1,0 +1,58 @@
+import { ApiProblem, address, type Scope } from '../../client/request.ts';
+
+const pagesMax = 200;
+const timeoutMs = 60_000;
+
+/** The whole report of a day as one text: pages after the first come without their header line. */
+export async function readReport(
+  date: string,
+  scope: Scope,
+  onLines: (lines: number) => void,
+): Promise<string> {
+  const parts: string[] = [];
+  let cursor: string | null = null;
+  let lines = 0;
+  for (let page = 0; page < pagesMax; page += 1) {
+    const url = address(`app/developer_api_settlements/${date}`, scope, { cursor });
+    const response: Response = await fetch(url, {
+      credentials: 'same-origin',
+      headers: { Accept: 'text/csv' },
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    if (!response.ok) throw await problemOf(response);
+    const text = await response.text();
+    const part = page === 0 ? text : text.slice(text.indexOf('\n') + 1);
+    parts.push(part);
+    lines += part.split('\n').length - (page === 0 ? 2 : 1);
+    onLines(lines);
+    cursor = response.headers.get('Next-Cursor');
+    if (cursor === null) return parts.join('');
+  }
+  throw new ApiProblem({
+    status: 0,
+    code: 'report_too_long',
+    message: 'The report is too long for the browser. Read it page by page over the API.',
+  });
+}
+
+async function problemOf(response: Response): Promise<ApiProblem> {
+  const body = (await response.json().catch(() => undefined)) as
+    | { readonly requestId?: string; readonly error?: { readonly code?: string; readonly message?: string } }
+    | undefined;
+  return new ApiProblem({
+    status: response.status,
+    code: body?.error?.code ?? 'unreadable_answer',
+    message: body?.error?.message ?? `The server answered ${response.status} without saying why.`,
+    requestId: body?.requestId,
+  });
+}
+
+/** Hands a text to the browser as a file. */
+export function saveFile(text: string, name: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 1_000);
+}

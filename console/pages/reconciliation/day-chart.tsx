@@ -1,0 +1,70 @@
+import { useQueries } from '@tanstack/react-query';
+import { keys, useRead } from '../../client/queries.ts';
+import { get } from '../../client/request.ts';
+import { useScope } from '../../client/scope.ts';
+import type { List, Reconciliation, ReconciliationResult, Settlement } from '../../client/shapes.ts';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { count, sentence } from '../../parts/words.ts';
+import { ChartCard } from '../charts/chart-card.tsx';
+import { colors, type Point, type Series } from '../charts/point.ts';
+import { results } from './results.tsx';
+
+const daysMax = 14;
+const dayAndMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const path = 'app/developer_api_reconciliation';
+
+const resultColors: Readonly<Record<ReconciliationResult, string>> = {
+  matched: colors.good,
+  amount_mismatch: colors.bad,
+  missing_at_provider: colors.warn,
+  missing_in_ledger: colors.note,
+  duplicate: colors.quiet,
+};
+
+const series: readonly Series[] = results.map((result) => ({
+  key: result,
+  label: sentence(result),
+  mark: 'bar',
+  color: resultColors[result],
+  stack: 'lines',
+}));
+
+/** Results of the newest days that have a report. The API counts one day at a time, so each day is a question of its own. */
+export function DayChart() {
+  const scope = useScope();
+  const { data } = useRead<List<Settlement>>('app/developer_api_settlements', { limit: daysMax });
+  const days = (data?.data ?? []).map(({ date }) => date).reverse();
+  const answers = useQueries({
+    queries: days.map((date) => {
+      const query = { date, limit: 1 };
+      return {
+        queryKey: keys.read(path, scope, query),
+        queryFn: ({ signal }: { signal: AbortSignal }) => get<Reconciliation>(path, query, scope, signal),
+        staleTime: 30_000,
+      };
+    }),
+  });
+  if (data === undefined || answers.some(({ isPending }) => isPending)) {
+    return <Skeleton className="h-72 w-full" />;
+  }
+  const points = days.map((date, index) => pointOf(date, answers[index]?.data));
+  return (
+    <ChartCard
+      title="Results by day"
+      summary={`The newest ${count(days.length, 'day')} with a settlement report`}
+      pointLabel="Day"
+      points={points}
+      series={series}
+    />
+  );
+}
+
+function pointOf(date: string, answer: Reconciliation | undefined): Point {
+  const numbers = results.map((result) => [result, answer?.counts[result] ?? 0] as const);
+  return {
+    name: dayAndMonth.format(Date.parse(date)),
+    title: date,
+    values: Object.fromEntries(numbers),
+    words: Object.fromEntries(numbers.map(([result, number]) => [result, number.toLocaleString('en')])),
+  };
+}

@@ -1,0 +1,39 @@
+import { Download } from 'lucide-react';
+import { useState } from 'react';
+import { type ApiProblem, asProblem } from '../../client/request.ts';
+import { useScope } from '../../client/scope.ts';
+import { Button } from '../../parts/button.tsx';
+import { ProblemBanner } from '../../parts/problem.tsx';
+import { useToast } from '../../parts/toast.tsx';
+import { count } from '../../parts/words.ts';
+import { readReport, saveFile } from './csv.ts';
+
+export function useDownload(date: string) {
+  const scope = useScope();
+  const { toast } = useToast();
+  const [lines, setLines] = useState<number | null>(null);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const download = async () => {
+    setProblem(null);
+    setLines(0);
+    try {
+      saveFile(await readReport(date, scope, setLines), `settlement-${date}.csv`);
+      toast(`settlement-${date}.csv is saved`);
+    } catch (thrown) {
+      setProblem(asProblem(thrown));
+    }
+    setLines(null);
+  };
+  return {
+    button: (
+      <Button
+        onClick={() => void download()}
+        isBusy={lines !== null}
+        icon={<Download aria-hidden size={15} />}
+      >
+        {lines ? count(lines, 'line') : 'Download CSV'}
+      </Button>
+    ),
+    banner: problem ? <ProblemBanner problem={problem} onRetry={() => void download()} /> : null,
+  };
+}

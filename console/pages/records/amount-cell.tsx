@@ -1,0 +1,23 @@
+import { Money } from '../../parts/money.tsx';
+import { Time } from '../../parts/time.tsx';
+
+export interface AmountCellProps {
+  readonly amount: number;
+  readonly currency: string;
+  /** Said to screen readers, since many rows have the same amount. */
+  readonly id: string;
+  readonly at: string;
+}
+
+/** The first cell of a row. On phones, where the last column has no room, it also says when. */
+export function AmountCell({ amount, currency, id, at }: AmountCellProps) {
+  return (
+    <>
+      <Money amount={amount} currency={currency} />
+      <span className="sr-only">, {id}</span>
+      <span className="block text-xs font-normal text-muted sm:hidden">
+        <Time at={at} />
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+import type { ApiProblem } from '../../client/request.ts';
+import type { Beneficiary } from '../../client/shapes.ts';
+import { Field, Input, isAbout } from '../../parts/field.tsx';
+
+export interface BeneficiaryDraft {
+  readonly name: string;
+  readonly country: string;
+  readonly account: string;
+}
+
+export const noBeneficiary: BeneficiaryDraft = { name: '', country: '', account: '' };
+
+/** Undefined when nothing was typed; the server refuses a beneficiary without a name. */
+export function beneficiaryOf({
+  name,
+  country,
+  account,
+}: BeneficiaryDraft): Partial<Beneficiary> | undefined {
+  const filled = {
+    ...(name.trim() === '' ? {} : { name: name.trim() }),
+    ...(country.trim() === '' ? {} : { country: country.trim().toUpperCase() }),
+    ...(account.trim() === '' ? {} : { account: account.trim() }),
+  };
+  return Object.keys(filled).length === 0 ? undefined : filled;
+}
+
+export interface BeneficiaryFieldsProps {
+  readonly draft: BeneficiaryDraft;
+  readonly onChange: (draft: BeneficiaryDraft) => void;
+  readonly hint: string;
+  readonly problem: ApiProblem | null;
+}
+
+export function BeneficiaryFields({ draft, onChange, hint, problem }: BeneficiaryFieldsProps) {
+  // The server names the whole beneficiary when it misses one: that is said at the name.
+  const isMissing =
+    isAbout(problem, 'beneficiary') &&
+    !['name', 'country', 'account'].some((part) => isAbout(problem, `beneficiary.${part}`));
+  return (
+    <fieldset className="flex flex-col gap-3">
+      <legend className="mb-1 font-medium">Beneficiary</legend>
+      <p className="text-sm text-muted">{hint}</p>
+      <Field
+        label="Name"
+        error={isMissing ? problem?.message : undefined}
+        problem={problem}
+        param="beneficiary.name"
+      >
+        <Input
+          autoComplete="off"
+          maxLength={200}
+          value={draft.name}
+          onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
+        />
+      </Field>
+      <div className="grid grid-cols-[6rem_minmax(0,1fr)] gap-3">
+        <Field label="Country" problem={problem} param="beneficiary.country">
+          <Input
+            autoComplete="off"
+            placeholder="DE"
+            maxLength={2}
+            value={draft.country}
+            onChange={(event) => onChange({ ...draft, country: event.currentTarget.value })}
+          />
+        </Field>
+        <Field label="Account" problem={problem} param="beneficiary.account">
+          <Input
+            isMono
+            autoComplete="off"
+            maxLength={100}
+            value={draft.account}
+            onChange={(event) => onChange({ ...draft, account: event.currentTarget.value })}
+          />
+        </Field>
+      </div>
+    </fieldset>
+  );
+}

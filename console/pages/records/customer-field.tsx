@@ -1,0 +1,50 @@
+import { useId } from 'react';
+import { useRead } from '../../client/queries.ts';
+import type { ApiProblem } from '../../client/request.ts';
+import type { Customer, List } from '../../client/shapes.ts';
+import { Field, Input } from '../../parts/field.tsx';
+
+export interface CustomerFieldProps {
+  readonly id: string;
+  readonly onChange: (id: string) => void;
+  readonly problem: ApiProblem | null;
+}
+
+const suggestedMax = 100;
+
+/** The id of a customer; the newest ones are suggested by name, and any other id can be pasted. */
+export function CustomerField({ id, onChange, problem }: CustomerFieldProps) {
+  const { data } = useRead<List<Customer>>('app/developer_api_customers', {
+    status: 'active',
+    limit: suggestedMax,
+  });
+  const customers = data?.data ?? [];
+  const list = useId();
+  const chosen = customers.find((customer) => customer.id === id.trim());
+  const words = chosen && (chosen.name ?? chosen.email ?? undefined);
+  return (
+    <Field
+      label="Customer"
+      isOptional
+      problem={problem}
+      param="customerId"
+      {...(words === undefined ? {} : { hint: words })}
+    >
+      <Input
+        isMono
+        list={list}
+        autoComplete="off"
+        placeholder="cus_…"
+        value={id}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+      <datalist id={list}>
+        {customers.map((customer) => (
+          <option key={customer.id} value={customer.id}>
+            {[customer.name, customer.email].filter(Boolean).join(', ')}
+          </option>
+        ))}
+      </datalist>
+    </Field>
+  );
+}

@@ -1,0 +1,85 @@
+import { Plus, X } from 'lucide-react';
+import type { ApiProblem } from '../../client/request.ts';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { isAbout } from '../../parts/field.tsx';
+
+/** One line of metadata or evidence while it is typed; `key` only tells the lines apart. */
+export interface Row {
+  readonly key: number;
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface RowsProps {
+  readonly label: string;
+  readonly hint?: string;
+  readonly rows: readonly Row[];
+  readonly onChange: (rows: readonly Row[]) => void;
+  readonly rowsMax: number;
+  readonly valueMax: number;
+  readonly problem?: ApiProblem | null;
+  readonly param: string;
+}
+
+const nameMax = 40;
+
+export function rowsOf(record: Readonly<Record<string, string>> | null): readonly Row[] {
+  return Object.entries(record ?? {}).map(([name, value], key) => ({ key, name, value }));
+}
+
+/** What was typed as an object; undefined when nothing was. Lines without a name are left out. */
+export function recordOf(rows: readonly Row[]): Record<string, string> | undefined {
+  const named = rows.filter(({ name }) => name.trim() !== '');
+  if (named.length === 0) return undefined;
+  return Object.fromEntries(named.map(({ name, value }) => [name.trim(), value]));
+}
+
+/** Names and values, a line each. */
+export function Rows({ label, hint, rows, onChange, rowsMax, valueMax, problem, param }: RowsProps) {
+  const change = (key: number, part: Partial<Row>) =>
+    onChange(rows.map((row) => (row.key === key ? { ...row, ...part } : row)));
+  const add = () =>
+    onChange([...rows, { key: Math.max(-1, ...rows.map(({ key }) => key)) + 1, name: '', value: '' }]);
+  const isRefused = isAbout(problem, param);
+  return (
+    <fieldset className="flex flex-col gap-2">
+      <legend className="mb-1 text-sm font-medium">
+        {label} <span className="font-normal text-faint">(optional)</span>
+      </legend>
+      {hint === undefined ? null : <p className="text-sm text-muted">{hint}</p>}
+      {rows.map((row, index) => (
+        <div key={row.key} className="flex items-start gap-2">
+          <input
+            aria-label={`${label}, name ${index + 1}`}
+            placeholder="Name"
+            maxLength={nameMax}
+            value={row.name}
+            onChange={(event) => change(row.key, { name: event.currentTarget.value })}
+            className="control min-w-0 flex-2"
+          />
+          <input
+            aria-label={`${label}, value ${index + 1}`}
+            placeholder="Value"
+            maxLength={valueMax}
+            value={row.value}
+            onChange={(event) => change(row.key, { value: event.currentTarget.value })}
+            className="control min-w-0 flex-3"
+          />
+          <IconButton
+            label={`Remove line ${index + 1}`}
+            icon={<X aria-hidden size={15} />}
+            onClick={() => onChange(rows.filter(({ key }) => key !== row.key))}
+          />
+        </div>
+      ))}
+      {isRefused ? <p className="text-sm text-bad">{problem?.message}</p> : null}
+      {rows.length < rowsMax ? (
+        <div>
+          <Button size="small" icon={<Plus aria-hidden size={14} />} onClick={add}>
+            Add line
+          </Button>
+        </div>
+      ) : null}
+    </fieldset>
+  );
+}

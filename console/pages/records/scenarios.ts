@@ -1,0 +1,57 @@
+import type { Capabilities } from '../../client/shapes.ts';
+
+/** What the provider does, in the words of docs/scenarios.md; declines, returns and failures have theirs in the capabilities. */
+const payment: Readonly<Record<string, string>> = {
+  approve: 'Everything succeeds.',
+  require_action: 'The customer has to confirm first: the payment goes through requires_action.',
+  async: 'The provider needs time: the payment goes through processing.',
+  capture_fails: 'The amount is held, and then its capture is refused.',
+  refund_fails: 'Refunds are made and fail.',
+  refund_pending: 'Refunds stay pending until they are advanced.',
+  dispute: 'The customer disputes the payment once it is captured.',
+  settle_short: 'The settlement report shows a hundredth less than was paid out.',
+  settle_missing: 'The settlement report does not show the payment.',
+  settle_duplicate: 'The settlement report shows the payment twice.',
+  settle_unknown: 'The settlement report shows, beside the payment, one that nobody knows.',
+};
+
+const transfer: Readonly<Record<string, string>> = {
+  approve: 'Everything succeeds.',
+  review: 'The transfer is looked at before it is converted, and released.',
+  reject: 'The transfer is looked at before it is converted, and rejected.',
+  settle_short: 'The settlement report shows less than was paid out.',
+  settle_missing: 'The settlement report does not show the transfer.',
+  settle_duplicate: 'The settlement report shows the transfer twice.',
+  settle_unknown: 'The settlement report shows a transfer that nobody knows.',
+};
+
+export type Played = 'payment' | 'transfer';
+
+/** A short explanation of a scenario; undefined when the server knows one that this console does not. */
+export function scenarioWords(played: Played, scenario: string, known: Capabilities): string | undefined {
+  const own = (played === 'payment' ? payment : transfer)[scenario];
+  if (own !== undefined) return own;
+  const [family, code] = scenario.split(':');
+  if (family === 'decline') {
+    const decline = known.declineCodes.find((one) => one.code === code);
+    return (
+      decline && `${decline.message} ${decline.retryable ? 'It can be retried.' : 'It cannot be retried.'}`
+    );
+  }
+  if (family === 'return') return known.returnCodes.find((one) => one.code === code)?.message;
+  return known.transferFailureCodes.find((one) => one.code === code)?.message;
+}
+
+/** The names of the server's scenarios in groups, as the select shows them. */
+export function scenarioGroups(names: readonly string[]): readonly (readonly [string, readonly string[]])[] {
+  const groups: readonly (readonly [string, (name: string) => boolean])[] = [
+    ['What the provider does', (name) => !name.includes(':') && !name.startsWith('settle_')],
+    ['Declines', (name) => name.startsWith('decline:')],
+    ['Comes back', (name) => name.startsWith('return:')],
+    ['Fails', (name) => name.startsWith('fail:')],
+    ['Settlement report', (name) => name.startsWith('settle_')],
+  ];
+  return groups
+    .map(([label, belongs]) => [label, names.filter(belongs)] as const)
+    .filter(([, inside]) => inside.length > 0);
+}

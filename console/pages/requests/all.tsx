@@ -1,0 +1,165 @@
+import { ScrollText } from 'lucide-react';
+import { useFilters } from '../../client/filters.ts';
+import { useList, useRead } from '../../client/queries.ts';
+import type { ApiKey, List } from '../../client/shapes.ts';
+import { Anchor } from '../../parts/anchor.tsx';
+import { FilterBar, FilterDate, FilterSelect, FilterText } from '../../parts/filter-bar.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import { HttpStatus } from '../../parts/status-badge.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { ActorName } from '../log/actor.tsx';
+import { NothingFound } from '../log/further.tsx';
+import { durationWords, type LoggedRequest, shortPath } from './logged.ts';
+
+const columns: readonly Column<LoggedRequest>[] = [
+  {
+    header: 'Request',
+    isWide: true,
+    cell: ({ method, path }) => (
+      <span className="font-mono text-xs" title={path}>
+        <span className="mr-2 font-semibold">{method}</span>
+        <Operation path={shortPath(path)} />
+      </span>
+    ),
+  },
+  { header: 'Status', cell: ({ httpStatus }) => <HttpStatus status={httpStatus} /> },
+  {
+    header: 'Error',
+    isMinor: true,
+    cell: ({ errorCode, isReplay }) =>
+      errorCode === null ? (
+        <span className="text-faint">{isReplay ? 'Replay' : '—'}</span>
+      ) : (
+        <span className="font-mono text-xs">{errorCode}</span>
+      ),
+  },
+  { header: 'By', isMinor: true, cell: ({ actor }) => <ActorName actor={actor} /> },
+  {
+    header: 'Took',
+    align: 'right',
+    isMinor: true,
+    cell: ({ durationMs }) => durationWords(durationMs),
+  },
+  { header: 'When', cell: ({ at }) => <Time at={at} kind="wall" /> },
+];
+
+const prefix = 'developer_api_';
+
+/** Every operation begins alike; on a phone what follows is worth more. */
+function Operation({ path }: { readonly path: string }) {
+  if (!path.startsWith(prefix)) return path;
+  return (
+    <>
+      <span className="max-sm:hidden">{prefix}</span>
+      {path.slice(prefix.length)}
+    </>
+  );
+}
+
+const names = ['status', 'method', 'errorCode', 'apiKeyId', 'path', 'resourceId', 'after', 'before'] as const;
+const nothing = Object.fromEntries(names.map((name) => [name, '']));
+
+/** The log, newest first. */
+export function AllRequests() {
+  const [filters, setFilters] = useFilters(...names);
+  const list = useList<LoggedRequest>('app/requests', filters);
+  const isFiltered = Object.keys(filters).length > 0;
+  return (
+    <>
+      <FilterBar onClear={isFiltered ? () => setFilters(nothing) : undefined}>
+        <FilterSelect
+          label="Status"
+          value={filters.status}
+          onChange={(status) => setFilters({ status })}
+          options={statuses(filters.status)}
+        />
+        <FilterSelect
+          label="Method"
+          value={filters.method}
+          onChange={(method) => setFilters({ method })}
+          options={['GET', 'POST']}
+        />
+        <FilterText
+          label="Error code"
+          value={filters.errorCode}
+          placeholder="invalid_request"
+          onChange={(errorCode) => setFilters({ errorCode })}
+        />
+        <KeyFilter value={filters.apiKeyId} onChange={(apiKeyId) => setFilters({ apiKeyId })} />
+        <FilterText
+          label="Path begins with"
+          value={filters.path}
+          placeholder="developer_api_payments"
+          onChange={(path) => setFilters({ path })}
+          className="sm:w-56"
+        />
+        <FilterText
+          label="Record"
+          value={filters.resourceId}
+          placeholder="pay_…"
+          onChange={(resourceId) => setFilters({ resourceId })}
+        />
+        <FilterDate label="From" value={filters.after} onChange={(after) => setFilters({ after })} />
+        <FilterDate label="To" isEnd value={filters.before} onChange={(before) => setFilters({ before })} />
+      </FilterBar>
+      <Table
+        caption="Requests, newest first"
+        columns={columns}
+        rows={list.rows}
+        rowKey={({ id }) => id}
+        rowLink={({ id }) => `requests/${id}`}
+        isLoading={list.isLoading}
+        isRefreshing={list.isRefreshing}
+        problem={list.problem}
+        empty={
+          <NothingFound
+            paging={list.paging}
+            icon={<ScrollText aria-hidden size={20} />}
+            isFiltered={isFiltered}
+            title="No requests yet"
+          >
+            Everything that is asked over the API shows up here within seconds, with what was sent and
+            answered. <Anchor to="start">Make the first request</Anchor>.
+          </NothingFound>
+        }
+        footer={<Pager {...list.paging} />}
+      />
+    </>
+  );
+}
+
+const classes = [
+  { value: '2xx', label: '2xx, answered' },
+  { value: '4xx', label: '4xx, refused' },
+  { value: '5xx', label: '5xx, failed' },
+];
+
+/** A link may ask for one status, which is then a choice too. */
+function statuses(chosen: string | undefined) {
+  const isKnown = chosen === undefined || classes.some(({ value }) => value === chosen);
+  return isKnown ? classes : [...classes, { value: chosen, label: chosen }];
+}
+
+function KeyFilter({
+  value,
+  onChange,
+}: {
+  readonly value: string | undefined;
+  readonly onChange: (id: string) => void;
+}) {
+  const { data } = useRead<List<ApiKey>>('app/api_keys');
+  const known = (data?.data ?? []).map(({ id, name, lastFour }) => ({
+    value: id,
+    label: `${name} (…${lastFour})`,
+  }));
+  const isKnown = value === undefined || known.some((key) => key.value === value);
+  return (
+    <FilterSelect
+      label="API key"
+      value={value}
+      onChange={onChange}
+      options={isKnown ? known : [...known, { value, label: value }]}
+    />
+  );
+}

@@ -1,0 +1,184 @@
+import { Terminal } from 'lucide-react';
+import { useRead } from '../../client/queries.ts';
+import { useRecordId } from '../../frame/params.ts';
+import { useSession } from '../../frame/session.tsx';
+import { IdLink } from '../../parts/anchor.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { CodeBlock, JsonView } from '../../parts/code-block.tsx';
+import { IdText } from '../../parts/copy-button.tsx';
+import { KeyValue } from '../../parts/key-value.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { ProblemBanner } from '../../parts/problem.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { HttpStatus, StatusBadge } from '../../parts/status-badge.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useToast } from '../../parts/toast.tsx';
+import { DocsLink, errorDocs } from '../docs-link.tsx';
+import { ActorName } from '../log/actor.tsx';
+import { curlOf, durationWords, type LoggedRequest, recordIds, shortPath } from './logged.ts';
+
+const parent = { to: 'requests', label: 'Requests' };
+
+export function RequestDetail() {
+  const id = useRecordId();
+  const { data, problem, refresh } = useRead<LoggedRequest>(`app/requests/${id}`);
+  if (data !== undefined) return <Content request={data} />;
+  return (
+    <>
+      <PageHeader title={`Request ${id}`} parent={parent} />
+      {problem === null ? (
+        <div role="status" className="flex flex-col gap-5">
+          <span className="sr-only">Loading</span>
+          <Skeleton className="h-56 w-full" />
+          <Skeleton className="h-72 w-full" />
+        </div>
+      ) : problem.status === 404 ? (
+        <div className="rounded-lg border bg-surface px-5 py-4 text-muted">
+          This request is not in the log. Requests are kept for some days; under heavy load some are counted
+          only, and what the console itself reads is never logged.
+        </div>
+      ) : (
+        <ProblemBanner problem={problem} onRetry={refresh} />
+      )}
+    </>
+  );
+}
+
+function Content({ request }: { readonly request: LoggedRequest }) {
+  const { publicUrl } = useSession();
+  const { toast } = useToast();
+  const curl = curlOf(request, publicUrl);
+  const copy = async (text: string) => {
+    try {
+      await navigator.clipboard.writeText(text);
+      toast('Copied as curl');
+    } catch {
+      toast('The browser does not allow copying here; take it from below', { isBad: true });
+    }
+  };
+  return (
+    <>
+      <PageHeader
+        title={`Request ${request.id}`}
+        parent={parent}
+        heading={
+          <span className="font-mono text-lg">
+            {request.method} {shortPath(request.path)}
+          </span>
+        }
+        badge={
+          <>
+            <HttpStatus status={request.httpStatus} />
+            {request.isReplay ? <StatusBadge status="replay" tone="note" label="Replay" /> : null}
+          </>
+        }
+        actions={
+          curl === undefined ? undefined : (
+            <Button onClick={() => void copy(curl)} icon={<Terminal aria-hidden size={15} />}>
+              Copy as curl
+            </Button>
+          )
+        }
+      />
+      <div className="flex flex-col gap-5">
+        <Facts request={request} />
+        <Records ids={recordIds(request)} />
+        <div className="grid items-start gap-5 lg:grid-cols-2">
+          <Body title="Sent" text={request.requestBody} />
+          <Body title="Answered" text={request.responseBody} />
+        </div>
+        {curl === undefined ? null : (
+          <Card
+            title="As curl"
+            description="With your own key in SANDBANK_KEY and a new Idempotency-Key. What was taken out of the log has to be filled in again."
+          >
+            <CodeBlock code={curl} title="Shell" what="curl command" />
+          </Card>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Facts({ request }: { readonly request: LoggedRequest }) {
+  return (
+    <Card>
+      <KeyValue
+        isWide
+        items={[
+          ['Request id', <IdText key="id" id={request.id} what="request id" />],
+          ['When', <Time key="at" at={request.at} kind="wall" show="both" />],
+          ['Took', durationWords(request.durationMs)],
+          ['By', <ActorName key="actor" actor={request.actor} />],
+          [
+            'From',
+            request.ip === null ? null : (
+              <span key="ip" className="font-mono text-sm">
+                {request.ip}
+              </span>
+            ),
+          ],
+          [
+            'Operation',
+            request.route ? (
+              <span key="route" className="font-mono text-sm">
+                {request.route}
+              </span>
+            ) : null,
+          ],
+          [
+            'Error',
+            request.errorCode === null ? null : (
+              <DocsLink key="error" to={errorDocs(request.errorCode)} className="font-mono text-sm">
+                {request.errorCode}
+              </DocsLink>
+            ),
+          ],
+          [
+            'Idempotency key',
+            request.idempotencyKey === null ? null : (
+              <IdText key="key" id={request.idempotencyKey} what="idempotency key" />
+            ),
+          ],
+          [
+            'Replay',
+            request.isReplay ? 'Yes: the answer of the first request with this key was sent again.' : 'No',
+          ],
+          [
+            'Query',
+            request.query ? (
+              <code key="query" className="font-mono text-sm break-all">
+                {request.query}
+              </code>
+            ) : null,
+          ],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Records({ ids }: { readonly ids: readonly string[] }) {
+  if (ids.length === 0) return null;
+  return (
+    <Card title="Records it speaks of">
+      <ul className="flex flex-wrap gap-x-5 gap-y-1.5">
+        {ids.map((id) => (
+          <li key={id}>
+            <IdLink id={id} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Body({ title, text }: { readonly title: string; readonly text: string | null | undefined }) {
+  if (text) return <JsonView value={text} title={title} linesMax={60} />;
+  return (
+    <p className="rounded-md border bg-sunken px-3 py-2.5 text-sm text-muted">
+      {title}: no body, or none was kept.
+    </p>
+  );
+}

@@ -1,0 +1,111 @@
+import { CircleCheck } from 'lucide-react';
+import { useFilters } from '../../client/filters.ts';
+import { useRead } from '../../client/queries.ts';
+import type { RequestErrors } from '../../client/shapes.ts';
+import { Anchor } from '../../parts/anchor.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
+import { HttpStatus } from '../../parts/status-badge.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { DocsLink, errorDocs } from '../docs-link.tsx';
+
+type Group = RequestErrors['groups'][number];
+
+const spans = [
+  { value: '1', label: 'The last hour' },
+  { value: '24', label: 'The last day' },
+  { value: '168', label: 'The last 7 days' },
+  { value: '744', label: 'The last 31 days' },
+];
+const hoursDefault = '24';
+
+const columns: readonly Column<Group>[] = [
+  {
+    header: 'Error',
+    cell: ({ code }) => (
+      <Anchor
+        to="requests"
+        search={{ errorCode: code }}
+        className="font-mono text-xs text-accent hover:underline"
+      >
+        {code}
+      </Anchor>
+    ),
+  },
+  { header: 'Status', cell: ({ httpStatus }) => <HttpStatus status={httpStatus} /> },
+  {
+    header: 'Operation',
+    isMinor: true,
+    cell: ({ route }) =>
+      route ? <span className="font-mono text-xs">{route}</span> : <span className="text-faint">—</span>,
+  },
+  { header: 'Count', align: 'right', cell: ({ count }) => count.toLocaleString('en') },
+  {
+    header: 'Last',
+    cell: ({ lastAt, lastRequestId }) => (
+      <Anchor to={`requests/${lastRequestId}`}>
+        <Time at={lastAt} kind="wall" />
+      </Anchor>
+    ),
+  },
+  {
+    header: 'Meaning',
+    isMinor: true,
+    cell: ({ code }) => (
+      <DocsLink to={errorDocs(code)}>
+        How to mend it<span className="sr-only"> {code}</span>
+      </DocsLink>
+    ),
+  },
+];
+
+/** What was refused lately, grouped: the most frequent first. */
+export function Errors() {
+  const [filters, setFilters] = useFilters('hours');
+  const hours = spans.some(({ value }) => value === filters.hours) ? filters.hours : hoursDefault;
+  const { data, problem, isLoading, isRefreshing } = useRead<RequestErrors>(
+    'app/request_errors',
+    { hours },
+    { keepsPrevious: true },
+  );
+  return (
+    <>
+      <FilterBar>
+        <FilterSpan value={hours} onChange={(next) => setFilters({ hours: next })} />
+      </FilterBar>
+      <Table
+        caption="Errors by code"
+        columns={columns}
+        rows={data?.groups ?? []}
+        rowKey={({ code, httpStatus, route }) => `${code} ${httpStatus} ${route}`}
+        isLoading={isLoading}
+        isRefreshing={isRefreshing}
+        problem={problem}
+        empty={
+          <EmptyState icon={<CircleCheck aria-hidden size={20} />} title="No errors in this time">
+            Requests that are refused or fail are grouped here by their error code, with the way to mend each.
+          </EmptyState>
+        }
+      />
+    </>
+  );
+}
+
+function FilterSpan({
+  value,
+  onChange,
+}: {
+  readonly value: string | undefined;
+  readonly onChange: (hours: string) => void;
+}) {
+  return (
+    <FilterSelect
+      label="Time"
+      value={value}
+      onChange={(next) => onChange(next === hoursDefault ? '' : next)}
+      options={spans.filter((span) => span.value !== hoursDefault)}
+      empty="The last day"
+    />
+  );
+}

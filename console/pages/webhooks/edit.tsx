@@ -1,0 +1,37 @@
+import { useState } from 'react';
+import { useWrite } from '../../client/queries.ts';
+import type { Webhook } from '../../client/shapes.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { useToast } from '../../parts/toast.tsx';
+import { bodyOf, draftOf, isComplete, isSaidByField, WebhookFields } from './form.tsx';
+
+export function EditWebhook({
+  webhook,
+  onClose,
+}: {
+  readonly webhook: Webhook;
+  readonly onClose: () => void;
+}) {
+  const { toast } = useToast();
+  const [draft, setDraft] = useState(() => draftOf(webhook));
+  const update = useWrite(`app/developer_api_webhooks/${webhook.id}/update`, {
+    onDone: () => {
+      toast('Webhook saved');
+      onClose();
+    },
+  });
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={onClose}
+      title="Edit webhook"
+      description="Attempts from now on go by the new configuration, also those of deliveries that wait."
+      onSubmit={() => void update.write(bodyOf(draft))}
+      isBusy={update.isBusy}
+      isSubmitDisabled={!isComplete(draft)}
+      problem={isSaidByField(update.problem) ? null : update.problem}
+    >
+      <WebhookFields draft={draft} onChange={setDraft} problem={update.problem} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,112 @@
+import { Search } from 'lucide-react';
+import { useId, useState } from 'react';
+import { useCapabilities } from '../../client/currencies.ts';
+import { Checkbox } from '../../parts/field.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { count } from '../../parts/words.ts';
+import { Choice } from './choice.tsx';
+
+export interface EventPickerProps {
+  /** `['*']`, wildcards such as `payment.*`, and single types. */
+  readonly value: readonly string[];
+  readonly onChange: (value: readonly string[]) => void;
+  readonly error?: string | undefined;
+}
+
+/** Everything, all of a resource, or single types, with the sentence that says when each is sent. */
+export function EventPicker({ value, onChange, error }: EventPickerProps) {
+  const isAll = value.includes('*');
+  return (
+    <div className="flex flex-col gap-2">
+      <Choice
+        legend="Events"
+        value={isAll ? 'all' : 'some'}
+        onChange={(mode) => onChange(mode === 'all' ? ['*'] : [])}
+        options={[
+          { value: 'all', label: 'All events', hint: 'Also types that are added later.' },
+          { value: 'some', label: 'Only what I choose', hint: 'All of a resource, or single types.' },
+        ]}
+      />
+      {isAll ? null : <Types value={value} onChange={onChange} />}
+      {error === undefined ? null : (
+        <p role="alert" className="text-sm text-bad">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Types({ value, onChange }: Omit<EventPickerProps, 'error'>) {
+  const searchId = useId();
+  const [query, setQuery] = useState('');
+  const events = useCapabilities()?.events;
+  if (events === undefined) return <Skeleton className="h-56 w-full" />;
+  const wanted = query.trim().toLowerCase();
+  const shown = events.filter(({ type, description }) =>
+    `${type} ${description}`.toLowerCase().includes(wanted),
+  );
+  const resources = [...new Set(shown.map(({ resource }) => resource))];
+  const toggle = (name: string, isOn: boolean) =>
+    onChange(isOn ? [...value, name] : value.filter((one) => one !== name));
+  const toggleAll = (resource: string, isOn: boolean) => {
+    const others = value.filter((one) => !one.startsWith(`${resource}.`));
+    onChange(isOn ? [...others, `${resource}.*`] : others);
+  };
+  return (
+    <div className="overflow-hidden rounded-md border">
+      <div className="relative border-b bg-surface p-2">
+        <label htmlFor={searchId} className="sr-only">
+          Search event types
+        </label>
+        <Search aria-hidden size={15} className="absolute inset-y-0 left-4.5 my-auto text-muted" />
+        <input
+          id={searchId}
+          type="search"
+          className="control pl-8"
+          placeholder="Search event types"
+          value={query}
+          onChange={(event) => setQuery(event.currentTarget.value)}
+          // Enter would send the form around it.
+          onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
+        />
+      </div>
+      <div className="max-h-72 overflow-y-auto px-3">
+        {resources.map((resource) => {
+          const hasAll = value.includes(`${resource}.*`);
+          return (
+            <div key={resource} className="border-b py-2.5 last:border-b-0">
+              <Checkbox
+                label={<span className="font-mono text-sm font-medium">{resource}.*</span>}
+                hint={`Everything about a ${resource}, also types that are added later.`}
+                isOn={hasAll}
+                onChange={(isOn) => toggleAll(resource, isOn)}
+              />
+              <div className="mt-2 flex flex-col gap-2 pl-6">
+                {shown
+                  .filter((event) => event.resource === resource)
+                  .map(({ type, description }) => (
+                    <Checkbox
+                      key={type}
+                      label={<span className="font-mono text-sm">{type}</span>}
+                      hint={description}
+                      isOn={hasAll || value.includes(type)}
+                      disabled={hasAll}
+                      onChange={(isOn) => toggle(type, isOn)}
+                    />
+                  ))}
+              </div>
+            </div>
+          );
+        })}
+        {shown.length === 0 ? (
+          <p className="py-6 text-center text-muted">No type matches “{query}”.</p>
+        ) : null}
+      </div>
+      <p role="status" className="border-t bg-sunken px-3 py-1.5 text-sm text-muted">
+        {value.length === 0 ? 'Nothing chosen yet.' : `Chosen: ${value.join(', ')}.`}
+        {wanted === '' ? null : ` ${count(shown.length, 'type')} found.`}
+      </p>
+    </div>
+  );
+}

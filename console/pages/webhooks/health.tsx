@@ -1,0 +1,71 @@
+import { useRead } from '../../client/queries.ts';
+import type { Webhook } from '../../client/shapes.ts';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Time } from '../../parts/time.tsx';
+import { count } from '../../parts/words.ts';
+
+type Health = NonNullable<Webhook['health']>;
+
+/** The list does not tell it, so each row asks for its own; the cells of a row share one answer. */
+function useHealth(id: string): Health | null | undefined {
+  const { data, problem } = useRead<Webhook>(`app/developer_api_webhooks/${id}`);
+  return problem && data === undefined ? null : data?.health;
+}
+
+export interface HealthCellProps {
+  readonly id: string;
+  readonly show: 'state' | 'lastSuccess' | 'pending';
+}
+
+export function HealthCell({ id, show }: HealthCellProps) {
+  const health = useHealth(id);
+  if (health === undefined) return <Skeleton className="h-4 w-16" />;
+  if (health === null) return <span className="text-faint">Unknown</span>;
+  if (show === 'state') return <HealthState health={health} />;
+  if (show === 'lastSuccess') return <Time at={health.lastSuccessAt} empty="Never" />;
+  return <PendingCount health={health} />;
+}
+
+export function HealthState({ health }: { readonly health: Health }) {
+  if (health.failingSince !== null) {
+    return (
+      <span className="text-sm whitespace-normal text-bad max-sm:block max-sm:max-w-28">
+        Failing since <Time at={health.failingSince} />
+      </span>
+    );
+  }
+  if (health.lastSuccessAt === null)
+    return <span className="text-sm whitespace-normal text-faint">Nothing delivered yet</span>;
+  return <span className="text-sm text-good">Healthy</span>;
+}
+
+/** The server counts up to this many. */
+const pendingMax = 10_000;
+
+function PendingCount({ health }: { readonly health: Health }) {
+  const { pendingDeliveries } = health;
+  return <>{`${pendingDeliveries.toLocaleString('en')}${pendingDeliveries >= pendingMax ? '+' : ''}`}</>;
+}
+
+const unread: Health = { failingSince: null, lastSuccessAt: null, lastFailureAt: null, pendingDeliveries: 0 };
+
+/** The four numbers above a webhook's deliveries. */
+export function HealthTiles({ webhook }: { readonly webhook: Webhook }) {
+  const health = webhook.health ?? unread;
+  const tiles = [
+    ['Health', <HealthState key="state" health={health} />],
+    ['Last success', <Time key="success" at={health.lastSuccessAt} empty="Never" />],
+    ['Last failure', <Time key="failure" at={health.lastFailureAt} empty="Never" />],
+    ['Waiting to be sent', count(health.pendingDeliveries, 'delivery', 'deliveries')],
+  ] as const;
+  return (
+    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border bg-line lg:grid-cols-4">
+      {tiles.map(([name, value]) => (
+        <div key={name} className="bg-surface px-5 py-3.5">
+          <dt className="text-sm text-muted">{name}</dt>
+          <dd className="mt-0.5 font-medium">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

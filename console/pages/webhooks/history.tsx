@@ -1,0 +1,75 @@
+import { useFilters } from '../../client/filters.ts';
+import { useList } from '../../client/queries.ts';
+import type { Delivery } from '../../client/shapes.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { FilterBar, FilterDate, FilterSelect, FilterText } from '../../parts/filter-bar.tsx';
+import { DeliveryTable } from '../deliveries/table.tsx';
+
+/** What was and will be sent to one endpoint. */
+export function DeliveryHistory({ webhookId }: { readonly webhookId: string }) {
+  const [filters, setFilters] = useFilters('status', 'eventType', 'eventId', 'createdAfter', 'createdBefore');
+  const list = useList<Delivery>('app/developer_api_webhook_deliveries', { ...filters, webhookId });
+  const isFiltered = Object.keys(filters).length > 0;
+  const clear = () => setFilters(Object.fromEntries(Object.keys(filters).map((name) => [name, undefined])));
+  return (
+    <section aria-labelledby="deliveries">
+      <h2 id="deliveries" className="mb-3 text-lg font-semibold">
+        Deliveries
+      </h2>
+      <FilterBar onClear={isFiltered ? clear : undefined}>
+        <FilterSelect
+          label="Status"
+          value={filters.status}
+          options={[
+            { value: 'pending', label: 'Pending' },
+            { value: 'succeeded', label: 'Succeeded' },
+            { value: 'failed', label: 'Failed' },
+          ]}
+          onChange={(status) => setFilters({ status })}
+        />
+        <FilterText
+          label="Event type"
+          value={filters.eventType}
+          placeholder="payment.captured"
+          onChange={(eventType) => setFilters({ eventType })}
+        />
+        <FilterText
+          label="Event id"
+          value={filters.eventId}
+          placeholder="evt_…"
+          onChange={(eventId) => setFilters({ eventId })}
+        />
+        <FilterDate
+          label="From"
+          value={filters.createdAfter}
+          onChange={(createdAfter) => setFilters({ createdAfter })}
+        />
+        <FilterDate
+          label="To"
+          isEnd
+          value={filters.createdBefore}
+          onChange={(createdBefore) => setFilters({ createdBefore })}
+        />
+      </FilterBar>
+      <DeliveryTable
+        caption="Deliveries to this webhook, newest first"
+        list={list}
+        first={{
+          header: 'Event type',
+          isWide: true,
+          cell: ({ eventType }) => <span className="font-mono text-sm">{eventType}</span>,
+        }}
+        empty={
+          isFiltered ? (
+            <EmptyState title="No delivery matches">Change the filters, or clear them.</EmptyState>
+          ) : (
+            <EmptyState title="Nothing was sent yet">
+              As soon as an event of a chosen type happens, its delivery is shown here with every attempt.
+              Send a test event to try the endpoint now.
+            </EmptyState>
+          )
+        }
+      />
+    </section>
+  );
+}

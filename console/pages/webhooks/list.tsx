@@ -1,0 +1,131 @@
+import { Plus, Webhook as WebhookIcon } from 'lucide-react';
+import { useFilters, useOpenParam } from '../../client/filters.ts';
+import { useList } from '../../client/queries.ts';
+import type { Application, Webhook } from '../../client/shapes.ts';
+import { useAllowed } from '../../frame/session.tsx';
+import { Button } from '../../parts/button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { ownerName, useApplications } from './applications.ts';
+import { CreateWebhook } from './create.tsx';
+import { HealthCell } from './health.tsx';
+import { WantedEvents } from './wanted-events.tsx';
+
+export function WebhookList() {
+  const isAllowed = useAllowed('developer');
+  const applications = useApplications();
+  const [filters, setFilters] = useFilters('status');
+  const [isCreating, setCreating] = useOpenParam('create');
+  const list = useList<Webhook>('app/developer_api_webhooks', filters);
+  const isFiltered = filters.status !== undefined;
+  const button = isAllowed ? (
+    <Button look="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
+      Create webhook
+    </Button>
+  ) : undefined;
+  return (
+    <>
+      <PageHeader
+        title="Webhooks"
+        description="URLs of yours that get a signed POST for every event they want."
+        actions={button}
+      />
+      <FilterBar onClear={isFiltered ? () => setFilters({ status: undefined }) : undefined}>
+        <FilterSelect
+          label="Status"
+          value={filters.status}
+          options={[
+            { value: 'enabled', label: 'Enabled' },
+            { value: 'disabled', label: 'Disabled' },
+          ]}
+          onChange={(status) => setFilters({ status })}
+        />
+      </FilterBar>
+      <Table
+        caption="Webhooks"
+        columns={columnsFor(applications)}
+        rows={list.rows}
+        rowKey={({ id }) => id}
+        rowLink={({ id }) => `webhooks/${id}`}
+        isLoading={list.isLoading}
+        isRefreshing={list.isRefreshing}
+        problem={list.problem}
+        empty={isFiltered ? <NoMatch /> : <NoWebhooks button={button} />}
+        footer={<Pager {...list.paging} />}
+      />
+      {isCreating && isAllowed ? <CreateWebhook onClose={() => setCreating(false)} /> : null}
+    </>
+  );
+}
+
+function NoMatch() {
+  return <EmptyState title="No webhook has this status">Clear the filter to see all of them.</EmptyState>;
+}
+
+function NoWebhooks({ button }: { readonly button: React.ReactNode }) {
+  return (
+    <EmptyState
+      icon={<WebhookIcon aria-hidden size={20} />}
+      title="Be told when something happens"
+      action={button}
+    >
+      A webhook sends every event that you choose to a URL of yours, signed, and tries again until it is
+      taken.
+    </EmptyState>
+  );
+}
+
+const reasonWords: Readonly<Record<NonNullable<Webhook['disabledReason']>, string>> = {
+  requested: 'By request',
+  gone: 'Answered 410 Gone',
+  failing: 'Failed for five days',
+};
+
+/** Every application of the organization sees them, so the owner is named as soon as there is more than one. */
+function columnsFor(applications: readonly Application[]): readonly Column<Webhook>[] {
+  const isShared = applications.length > 1;
+  return [
+    {
+      header: 'Endpoint',
+      isWide: true,
+      cell: ({ url, description, applicationId }) => {
+        const owner = isShared ? ownerName(applications, applicationId) : null;
+        return (
+          <span className="block whitespace-normal">
+            <span className="line-clamp-2 font-mono text-sm break-all" title={url}>
+              {url}
+            </span>
+            <span className="line-clamp-1 text-sm font-normal break-all text-muted">
+              {[description, owner].filter((words) => words !== null).join(' · ')}
+            </span>
+          </span>
+        );
+      },
+    },
+    {
+      header: 'Status',
+      cell: ({ id, status, disabledReason }) => (
+        <span className="flex flex-col items-start gap-1 py-1">
+          <StatusBadge status={status} />
+          {disabledReason === null ? (
+            <HealthCell id={id} show="state" />
+          ) : (
+            <span className="text-sm text-muted">{reasonWords[disabledReason]}</span>
+          )}
+        </span>
+      ),
+    },
+    { header: 'Last success', isMinor: true, cell: ({ id }) => <HealthCell id={id} show="lastSuccess" /> },
+    {
+      header: 'Pending',
+      isMinor: true,
+      align: 'right',
+      cell: ({ id }) => <HealthCell id={id} show="pending" />,
+    },
+    { header: 'Events', isMinor: true, cell: ({ eventTypes }) => <WantedEvents types={eventTypes} /> },
+  ];
+}

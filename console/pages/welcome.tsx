@@ -1,0 +1,112 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { type FormEvent, useMemo, useState } from 'react';
+import { useWrite } from '../client/queries.ts';
+import { ScopeContext } from '../client/scope.ts';
+import type { Application, Organization } from '../client/shapes.ts';
+import { Gate } from '../frame/gate.tsx';
+import { SignOutButton, usePerson, useSession } from '../frame/session.tsx';
+import { Anchor } from '../parts/anchor.tsx';
+import { Button } from '../parts/button.tsx';
+import { Field, Input, isAbout } from '../parts/field.tsx';
+import { ProblemBanner } from '../parts/problem.tsx';
+
+/** The first steps: an organization, then its first application, then the quick start. */
+export function Welcome() {
+  const { organizations } = useSession();
+  const search: { org?: string } = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const organization = organizations.find(({ id }) => id === search.org);
+  if (organization) return <ApplicationStep orgId={organization.id} name={organization.name} />;
+  return (
+    <OrganizationStep
+      onDone={({ id }) => void navigate({ to: '.', search: { org: id } as never, replace: true })}
+    />
+  );
+}
+
+function OrganizationStep({ onDone }: { readonly onDone: (organization: Organization) => void }) {
+  const person = usePerson();
+  const { organizations } = useSession();
+  const create = useWrite<Organization>('session/organizations', { onDone });
+  const isFirst = organizations.length === 0;
+  return (
+    <Gate
+      title={isFirst ? `Welcome, ${person.name}` : 'New organization'}
+      description="An organization holds your applications and the people who work on them."
+      footer={isFirst ? <SignOutButton /> : <Anchor to="/">Back to the console</Anchor>}
+    >
+      <NameForm
+        step={1}
+        label="Organization name"
+        placeholder="Acme"
+        submit="Create organization"
+        write={create}
+      />
+    </Gate>
+  );
+}
+
+function ApplicationStep({ orgId, name }: { readonly orgId: string; readonly name: string }) {
+  const scope = useMemo(() => ({ orgId, appId: null }), [orgId]);
+  return (
+    <ScopeContext value={scope}>
+      <Gate
+        title={`First application of ${name}`}
+        description="An application is a sandbox of its own, with its own keys, webhooks, ledger and clock."
+        footer={<Anchor to={`/${orgId}`}>Do this later</Anchor>}
+      >
+        <ApplicationForm orgId={orgId} />
+      </Gate>
+    </ScopeContext>
+  );
+}
+
+function ApplicationForm({ orgId }: { readonly orgId: string }) {
+  const navigate = useNavigate();
+  const create = useWrite<Application>('org/applications', {
+    onDone: ({ id }) => void navigate({ to: `/${orgId}/start`, search: { app: id } as never }),
+  });
+  return (
+    <NameForm
+      step={2}
+      label="Application name"
+      placeholder="Web shop"
+      submit="Create application"
+      write={create}
+    />
+  );
+}
+
+interface NameFormProps {
+  readonly step: number;
+  readonly label: string;
+  readonly placeholder: string;
+  readonly submit: string;
+  readonly write: ReturnType<typeof useWrite<unknown>>;
+}
+
+function NameForm({ step, label, placeholder, submit, write }: NameFormProps) {
+  const [name, setName] = useState('');
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    if (name.trim() !== '') void write.write({ name: name.trim() });
+  };
+  return (
+    <form onSubmit={send} className="flex flex-col gap-4">
+      <p className="text-sm text-muted">Step {step} of 2</p>
+      {write.problem && !isAbout(write.problem, 'name') ? <ProblemBanner problem={write.problem} /> : null}
+      <Field label={label} problem={write.problem} param="name">
+        <Input
+          required
+          maxLength={100}
+          placeholder={placeholder}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+      </Field>
+      <Button type="submit" look="primary" isBusy={write.isBusy}>
+        {submit}
+      </Button>
+    </form>
+  );
+}
