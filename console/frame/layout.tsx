@@ -120,8 +120,8 @@ function Page({ hasApplication }: { readonly hasApplication: boolean }) {
             </Anchor>
           }
         >
-          An application is a sandbox of its own: its payments, keys, webhooks, ledger and clock are kept
-          apart from those of every other.
+          An application has API keys, webhooks, settings and a clock of its own. Payments, customers,
+          transfers and the books belong to the organization, and all its applications see them.
         </EmptyState>
       </div>
     </>

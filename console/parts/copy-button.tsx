@@ -1,5 +1,6 @@
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
+import { copyText } from '../client/clipboard.ts';
 import { Button, IconButton } from './button.tsx';
 import { classes } from './words.ts';
 
@@ -21,7 +22,7 @@ export function CopyButton({ text, what, isWide = false, className }: CopyButton
     const timer = setTimeout(() => setCopied(false), shownMs);
     return () => clearTimeout(timer);
   }, [isCopied]);
-  const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true));
+  const copy = () => void copyText(text).then(setCopied);
   const icon = isCopied ? (
     <Check aria-hidden size={14} className="text-good" />
   ) : (

@@ -87,7 +87,10 @@ export async function admit(
     role: place.role,
   };
   request.principal = principal;
-  if (isAtLeast(place.role, role)) return undefined;
+  if (isAtLeast(place.role, role)) {
+    const isWrite = request.method === 'POST';
+    return isWrite && place.isArchived ? refuse('application_archived') : undefined;
+  }
   return refuse('role_missing', {
     message: `Your role in ${place.orgName} is ${place.role}; this takes ${role}.`,
     details: { role },

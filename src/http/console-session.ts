@@ -161,12 +161,9 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
     if (invitation && invitation.email !== null && invitation.email !== email)
       throw new Refused(refuse('invitation_for_another', { param: '/email' }));
     const person = taken(reply, await people.signUp({ ...asked, email }, visitorOf(request)));
-    if (invitation) {
-      const answer = await accept(request, invitation, person);
-      // Somebody else took the link in the meantime: the account stands, and the person is told of the rest by the page.
-      if (answer.code !== null) return sendAnswer(reply, answer);
-    }
-    const joined = invitation ? { joined: invitation.orgId } : {};
+    // Somebody else may have taken the link in the meantime: the account stands, and has joined nothing.
+    const answer = invitation && (await accept(request, invitation, person));
+    const joined = invitation && answer?.code === null ? { joined: invitation.orgId } : {};
     return show(reply, { ...(await session(person)), ...joined }, 'created');
   });
 

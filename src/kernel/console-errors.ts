@@ -40,6 +40,12 @@ export const consoleErrors = {
     'Ask an owner of your organization for an invitation link.',
     ofConsole,
   ),
+  application_archived: entry(
+    409,
+    'The application is archived: nothing new can be made in it.',
+    'Restore it first, or choose another application.',
+    ofConsole,
+  ),
   email_taken: entry(
     422,
     'There is an account with this e-mail address.',

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { copyText } from '../../client/clipboard.ts';
 import type { Invitation, Role } from '../../client/shapes.ts';
 import { useRole } from '../../frame/session.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -59,10 +60,7 @@ function Made({ invitation, onClose }: { readonly invitation: Invitation; readon
   const { url = '', email, role, expiresAt } = invitation;
   useEffect(() => {
     // A browser may refuse; the button beside the link is still there.
-    navigator.clipboard?.writeText(url).then(
-      () => toast('Invitation link copied'),
-      () => undefined,
-    );
+    void copyText(url).then((isCopied) => isCopied && toast('Invitation link copied'));
   }, [url, toast]);
   return (
     <SecretDialog

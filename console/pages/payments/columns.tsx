@@ -36,7 +36,16 @@ export const paymentColumns: readonly Column<Payment>[] = [
     isWide: true,
     isMinor: true,
     cell: ({ description, reference }) =>
-      description ?? reference ?? <span className="text-faint">No description</span>,
+      description === null && reference === null ? (
+        <span className="text-faint">No description</span>
+      ) : (
+        <>
+          {description}
+          {reference === null ? null : (
+            <span className={description === null ? undefined : 'ml-2 text-muted'}>{reference}</span>
+          )}
+        </>
+      ),
   },
   {
     header: 'Method',

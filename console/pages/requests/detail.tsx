@@ -1,4 +1,5 @@
 import { Terminal } from 'lucide-react';
+import { copyText } from '../../client/clipboard.ts';
 import { useRead } from '../../client/queries.ts';
 import { useRecordId } from '../../frame/params.ts';
 import { useSession } from '../../frame/session.tsx';
@@ -50,12 +51,8 @@ function Content({ request }: { readonly request: LoggedRequest }) {
   const { toast } = useToast();
   const curl = curlOf(request, publicUrl);
   const copy = async (text: string) => {
-    try {
-      await navigator.clipboard.writeText(text);
-      toast('Copied as curl');
-    } catch {
-      toast('The browser does not allow copying here; take it from below', { isBad: true });
-    }
+    if (await copyText(text)) toast('Copied as curl');
+    else toast('The browser does not allow copying here; take it from below', { isBad: true });
   };
   return (
     <>

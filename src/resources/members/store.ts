@@ -68,12 +68,14 @@ export interface Place extends Membership {
   /** Null when the organization has no such application. */
   readonly appId: string | null;
   readonly appName: string | null;
+  readonly isArchived: boolean;
   readonly terms: Terms | null;
 }
 
 const placeOf: Statement = {
   name: 'member_place',
   text: `select m.org_id as "orgId", o.name as "orgName", m.role, a.id as "appId", a.name as "appName",
+      coalesce(a.status = 'archived', false) as "isArchived",
       a.fee_basis_points as "feeBasisPoints", a.fee_fixed as "feeFixed", a.provider,
       a.fx_margin_basis_points as "fxMarginBasisPoints", a.fx_rates as "fxRates", a.webhook_defaults as "webhookDefaults"
     from members m
@@ -91,10 +93,14 @@ export async function findPlace(
 ): Promise<Place | undefined> {
   const [row] = await reader.rows<Omit<Place, 'terms'> & Terms>(placeOf, [orgId, memberId, appId]);
   if (!row) return undefined;
-  const { orgName, role, appName } = row;
+  const { orgName, role, appName, isArchived } = row;
   const { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults } = row;
   const terms = { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults };
-  return { orgId, orgName, role, appId: row.appId, appName, terms: row.appId === null ? null : terms };
+  return {
+    ...{ orgId, orgName, role, appName, isArchived },
+    appId: row.appId,
+    terms: row.appId === null ? null : terms,
+  };
 }
 
 const sharedWith: Statement = {

@@ -3,7 +3,7 @@ import { exact } from '../../kernel/amount.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { percentileMs } from '../../kernel/histogram.ts';
 import { instantToText } from '../../kernel/list.ts';
-import type { ConsoleRoute, Reader } from '../../kernel/route.ts';
+import type { ConsoleRoute, Principal, Reader } from '../../kernel/route.ts';
 import { strict } from '../../kernel/schema.ts';
 import type { Instant } from '../../kernel/table.ts';
 import { type CountedMinutes, findRequestMinutes } from '../requests/store.ts';
@@ -16,6 +16,9 @@ import {
 } from './store.ts';
 
 const OverviewQuery = strict({ days: Type.Optional(Type.Integer({ enum: [1, 7, 30], default: 7 })) });
+
+/** Records belong to the organization; requests are those of the application that is looked at. */
+type Place = Pick<Principal, 'orgId' | 'appId'>;
 
 const dayMs = 86_400_000;
 const keptMs = 5_000;
@@ -86,7 +89,12 @@ function total(rows: readonly { readonly count: number }[]): number {
   return rows.reduce((sum, { count }) => sum + count, 0);
 }
 
-async function readOverview(reader: Reader, orgId: string, days: number, now: Instant): Promise<Presented> {
+async function readOverview(
+  reader: Reader,
+  { orgId, appId }: Place,
+  days: number,
+  now: Instant,
+): Promise<Presented> {
   const seconds = bucketSeconds[days] ?? dayMs / 1_000;
   const bucketMs = seconds * 1_000;
   // Whole parts, the last of which is under way.
@@ -99,7 +107,7 @@ async function readOverview(reader: Reader, orgId: string, days: number, now: In
   const [payments, deliveries, requests] = await Promise.all([
     countPayments(reader, orgId, starts),
     countDeliveries(reader, orgId, starts),
-    findRequestMinutes(reader, orgId, null, from, end, seconds / 60),
+    findRequestMinutes(reader, orgId, appId, from, end, seconds / 60),
   ]);
   return {
     object: 'overview',
@@ -120,14 +128,14 @@ async function readOverview(reader: Reader, orgId: string, days: number, now: In
  */
 const kept = new WeakMap<Reader, Map<string, { readonly at: Instant; readonly made: Promise<Presented> }>>();
 
-function keptOverview(reader: Reader, orgId: string, days: number, now: Instant): Promise<Presented> {
+function keptOverview(reader: Reader, place: Place, days: number, now: Instant): Promise<Presented> {
   const overviews = kept.get(reader) ?? new Map();
   kept.set(reader, overviews);
-  const key = `${orgId} ${days}`;
+  const key = `${place.orgId} ${place.appId} ${days}`;
   const last = overviews.get(key);
   if (last && now - last.at >= 0 && now - last.at < keptMs) return last.made;
   if (overviews.size >= keptMax) overviews.clear();
-  const made = readOverview(reader, orgId, days, now);
+  const made = readOverview(reader, place, days, now);
   overviews.set(key, { at: now, made });
   // One that failed is not kept; whoever waits for it is told.
   made.catch(() => overviews.delete(key));
@@ -144,6 +152,6 @@ export const overviewRoutes: readonly ConsoleRoute[] = [
     summary: 'Payments, webhooks and requests of the last days in figures',
     query: OverviewQuery,
     read: ({ reader, principal, query, now }) =>
-      keptOverview(reader, principal.orgId, (query as Static<typeof OverviewQuery>).days ?? 7, now),
+      keptOverview(reader, principal, (query as Static<typeof OverviewQuery>).days ?? 7, now),
   },
 ];
