@@ -129,7 +129,8 @@ alter table applications
   add constraint applications_status check (status in ('active', 'archived')),
   add column webhook_defaults jsonb not null default '{"eventTypes":["*"],"maxConcurrency":10,"retryProfile":"standard"}';
 
-alter table api_keys add column replaces text collate "C";
+-- A rotated key and the one that takes over name each other.
+alter table api_keys add column replaces text collate "C", add column replaced_by text collate "C";
 
 -- Not checked on the rows that are there: they passed the narrower rule, and looking at each would hold up all writes.
 alter table audit

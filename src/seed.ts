@@ -11,8 +11,9 @@ import { encodeSuffix, formatId, type IdKind } from './kernel/ids.ts';
 import { parseStrict } from './kernel/json.ts';
 import { limits } from './kernel/limits.ts';
 import { retryProfileNames } from './kernel/retry.ts';
+import { roles } from './kernel/roles.ts';
 import type { Reader } from './kernel/route.ts';
-import { Email, strict, Time, text } from './kernel/schema.ts';
+import { PersonEmail, strict, Time, text } from './kernel/schema.ts';
 import { isScope, scopes } from './kernel/scopes.ts';
 import { providerNames } from './provider/index.ts';
 import { apiKeyPattern, declareApiKey } from './resources/api-keys/machine.ts';
@@ -35,9 +36,9 @@ import { systemCommand } from './workers/system-command.ts';
  * names and keys, so declaring a thing twice is declaring it once.
  */
 const User = strict({
-  email: Email,
+  email: PersonEmail,
   password: Type.String({ minLength: limits.passwordLengthMin, maxLength: limits.passwordLengthMax }),
-  role: Type.Enum(['owner', 'admin', 'developer', 'viewer']),
+  role: Type.Enum([...roles]),
 });
 
 const filters = eventFilters(eventCatalogue.map(({ type }) => type));
@@ -167,7 +168,11 @@ export async function applySeed(
         throw new SeedProblem(`Organization "${organization.name}" could not be declared: ${answer.code}.`);
     };
     await declare(declareOrganization, { name: organization.name });
-    for (const { email, password, role } of organization.users ?? [])
+    // Owners first: when one takes over from another, there must be one all the time.
+    const users = [...(organization.users ?? [])].sort(
+      (a, b) => roles.indexOf(b.role) - roles.indexOf(a.role),
+    );
+    for (const { email, password, role } of users)
       await declare(declareMember, { personId: await target.people.declare({ email, password }), role });
     for (const application of organization.applications ?? []) {
       const appId = derivedId('application', `${orgId} ${application.name}`);

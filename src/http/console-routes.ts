@@ -31,6 +31,8 @@ export interface PersonRoute {
   readonly route: Served;
   readonly within: ConsoleRoute['within'];
   readonly role: Role;
+  /** Whether an archived application still takes it. */
+  readonly isOfArchived: boolean;
 }
 
 export const consolePrefix = '/console/api/';
@@ -43,19 +45,29 @@ export function personRoutes(
   return [
     ...routes
       .filter((route) => route !== statusRoute)
-      .map((route) => ({ route, within: 'application', role: roleFor(route.scope) }) as const),
-    ...consoleRoutes.map((route) => ({ route, within: route.within, role: route.role })),
+      .map((route) => ({
+        route,
+        within: 'application' as const,
+        role: roleFor(route.scope),
+        isOfArchived: route.method === 'GET',
+      })),
+    ...consoleRoutes.map((route) => ({
+      route,
+      within: route.within,
+      role: route.role,
+      isOfArchived: route.method === 'GET' || route.isOfArchived === true,
+    })),
   ];
 }
 
 /** Serves both route tables to people who are signed in, each in an organization that they belong to. */
 export function addConsoleRoutes(app: FastifyInstance, settings: ConsoleSettings, serving: Serving): void {
   app.decorateRequest('person', null);
-  for (const { route, within, role } of personRoutes(settings.routes, settings.consoleRoutes)) {
+  for (const { route, within, ...needed } of personRoutes(settings.routes, settings.consoleRoutes)) {
     const place = within === 'organization' ? ':orgId/' : ':orgId/:appId/';
     const url = consolePrefix + place + route.path.replace(/\{(\w+)\}/g, ':$1');
     serving.add(route, url, (request, reply, done) => {
-      admit(settings, request, reply, role)
+      admit(settings, request, reply, needed)
         .then((refusal) => refusal ?? refuseHeaders(request, route))
         .then((refusal) => done(refusal ? new Refused(refusal) : undefined), done);
     });
@@ -67,7 +79,7 @@ export async function admit(
   { people, reader, publicUrl }: Pick<ConsoleSettings, 'people' | 'reader' | 'publicUrl'>,
   request: FastifyRequest,
   reply: FastifyReply,
-  role: Role,
+  { role, isOfArchived }: Pick<PersonRoute, 'role' | 'isOfArchived'>,
 ): Promise<Refusal | undefined> {
   const foreign = refuseOrigin(request.method, request.headers, publicUrl());
   if (foreign) return foreign;
@@ -87,10 +99,8 @@ export async function admit(
     role: place.role,
   };
   request.principal = principal;
-  if (isAtLeast(place.role, role)) {
-    const isWrite = request.method === 'POST';
-    return isWrite && place.isArchived ? refuse('application_archived') : undefined;
-  }
+  if (isAtLeast(place.role, role))
+    return place.isArchived && !isOfArchived ? refuse('application_archived') : undefined;
   return refuse('role_missing', {
     message: `Your role in ${place.orgName} is ${place.role}; this takes ${role}.`,
     details: { role },

@@ -3,7 +3,8 @@ import { type Static, type TSchema, Type } from 'typebox';
 import type { Engine } from '../engine/engine.ts';
 import { newSuffix } from '../engine/ids.ts';
 import type { Answer, Submission } from '../engine/submission.ts';
-import type { Outcome, People, Person } from '../identity/people.ts';
+import type { Outcome } from '../identity/ask.ts';
+import type { People, Person } from '../identity/people.ts';
 import type { Actor } from '../kernel/command.ts';
 import { type Presented, resourceBody, type Success, successStatus } from '../kernel/envelope.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
@@ -11,7 +12,7 @@ import { formatId, idPrefixes } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import { instantToText } from '../kernel/list.ts';
 import type { Reader } from '../kernel/route.ts';
-import { Email, exactlyOne, strict, text } from '../kernel/schema.ts';
+import { exactlyOne, PersonEmail, strict, text } from '../kernel/schema.ts';
 import { defaultTerms } from '../kernel/terms.ts';
 import { apiVersion } from '../kernel/version.ts';
 import { acceptInvitation, isOpen } from '../resources/invitations/machine.ts';
@@ -41,8 +42,13 @@ const Given = text(limits.passwordLengthMax);
 const Name = text(limits.nameLengthMax);
 const Token = Type.String({ pattern: '^[A-Za-z0-9_-]{10,100}$' });
 
-const SignUp = strict({ name: Name, email: Email, password: Password, invitation: Type.Optional(Token) });
-const SignIn = strict({ email: Email, password: Given });
+const SignUp = strict({
+  name: Name,
+  email: PersonEmail,
+  password: Password,
+  invitation: Type.Optional(Token),
+});
+const SignIn = strict({ email: PersonEmail, password: Given });
 const Second = strict(
   { code: Type.Optional(text(12)), backupCode: Type.Optional(text(40)) },
   exactlyOne('code', 'backupCode'),
@@ -253,7 +259,8 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
 
   post('session/two_factor/confirm', Code, async ({ code }, request, reply) => {
     await signedIn(request, reply);
-    return show(reply, await session(taken(reply, await people.verifySecond({ code }, visitorOf(request)))));
+    const person = taken(reply, await people.verifySecond({ code }, visitorOf(request)));
+    return show(reply, await session({ ...person, hasTwoFactor: true }));
   });
 
   post('session/two_factor/disable', WithPassword, async ({ password }, request, reply) => {

@@ -16,7 +16,7 @@ const busySeconds = 10;
 /** The live events of an organization, for the console. */
 export function addConsoleStream(app: FastifyInstance, settings: StreamSettings): void {
   app.get(`${consolePrefix}:orgId/:appId/event_stream`, async (request, reply) => {
-    const refusal = await admit(settings, request, reply, 'viewer');
+    const refusal = await admit(settings, request, reply, { role: 'viewer', isOfArchived: true });
     if (refusal) throw new Refused(refusal);
     const orgId = request.principal?.orgId ?? '';
     // From here the answer is not Fastify's: what was set for it goes along.

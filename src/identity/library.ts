@@ -46,7 +46,8 @@ export function createLibrary({ database, secret, isTls, onResetToken }: Library
       enabled: true,
       autoSignIn: true,
       minPasswordLength: limits.passwordLengthMin,
-      maxPasswordLength: limits.passwordLengthMax,
+      // It counts halves of emoji; what a password may be is said by the schema of the route.
+      maxPasswordLength: 2 * limits.passwordLengthMax,
       password: { hash: hashPassword, verify: ({ password, hash }) => isPassword(password, hash) },
       resetPasswordTokenExpiresIn: resetHours * 3_600,
       revokeSessionsOnPasswordReset: true,
@@ -85,6 +86,8 @@ export function createLibrary({ database, secret, isTls, onResetToken }: Library
     verification: {
       modelName: 'person_verifications',
       fields: { expiresAt: 'expires_at', ...at },
+      // What a link carries is as good as a password for a day.
+      storeIdentifier: 'hashed',
     },
     plugins: [
       twoFactor({

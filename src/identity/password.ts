@@ -39,7 +39,7 @@ let running = 0;
 const waiting: (() => void)[] = [];
 
 async function derive(password: string, salt: Buffer, own: Figures): Promise<Buffer> {
-  if (running >= atOnceMax) await new Promise<void>((resolve) => waiting.push(resolve));
+  while (running >= atOnceMax) await new Promise<void>((resolve) => waiting.push(resolve));
   running += 1;
   try {
     return await new Promise<Buffer>((resolve, reject) => {

@@ -1,6 +1,7 @@
 import type { Database } from '../db/database.ts';
-import { type ErrorCode, type Refusal, refuse } from '../kernel/errors.ts';
+import { refuse } from '../kernel/errors.ts';
 import type { Instant } from '../kernel/table.ts';
+import { type Asked, ask, type Outcome } from './ask.ts';
 import { addressHeader, createLibrary, type Library, resetHours } from './library.ts';
 import { Tries } from './tries.ts';
 
@@ -25,13 +26,6 @@ export interface Person {
   readonly hasTwoFactor: boolean;
 }
 
-/** What was asked for, and what the browser shall keep from now on. */
-export interface Outcome<Value> {
-  readonly ok: true;
-  readonly value: Value;
-  readonly cookies: readonly string[];
-}
-
 export interface SignedIn {
   readonly person: Person;
   readonly sessionId: string;
@@ -50,31 +44,6 @@ export interface SecondFactor {
   readonly uri: string;
   readonly backupCodes: readonly string[];
 }
-
-type Asked<Value> = Promise<Outcome<Value> | Refusal>;
-
-/** What Better Auth says of a request that it does not carry out, in our words. */
-const codes: Readonly<Record<string, ErrorCode>> = {
-  INVALID_EMAIL_OR_PASSWORD: 'sign_in_failed',
-  INVALID_EMAIL: 'invalid_request',
-  INVALID_PASSWORD: 'password_wrong',
-  PASSWORD_TOO_SHORT: 'invalid_request',
-  PASSWORD_TOO_LONG: 'invalid_request',
-  USER_ALREADY_EXISTS: 'email_taken',
-  USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL: 'email_taken',
-  INVALID_TOKEN: 'link_invalid',
-  INVALID_CODE: 'two_factor_failed',
-  INVALID_BACKUP_CODE: 'two_factor_failed',
-  INVALID_TWO_FACTOR_COOKIE: 'two_factor_failed',
-  TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: 'two_factor_failed',
-  ACCOUNT_TEMPORARILY_LOCKED: 'two_factor_failed',
-  TOTP_NOT_ENABLED: 'two_factor_failed',
-  TWO_FACTOR_NOT_ENABLED: 'two_factor_failed',
-  BACKUP_CODES_NOT_ENABLED: 'two_factor_failed',
-  TOTP_ALREADY_ENABLED: 'invalid_request',
-  UNAUTHORIZED: 'session_missing',
-  SESSION_EXPIRED: 'session_missing',
-};
 
 interface LibraryUser {
   readonly id: string;
@@ -114,10 +83,17 @@ export class People {
   async signUp(asked: { name: string; email: string; password: string }, visitor: Visitor): Asked<Person> {
     const crowded = await this.#tries.take(`sign-up ${asked.email}`, visitor.address, this.#wallClock());
     if (crowded) return crowded;
-    return this.#ask(
-      () => this.#library.api.signUpEmail({ body: asked, headers: headersOf(visitor), returnHeaders: true }),
-      ({ user }) => personOf(user),
-    );
+    try {
+      return await ask(
+        () =>
+          this.#library.api.signUpEmail({ body: asked, headers: headersOf(visitor), returnHeaders: true }),
+        ({ user }) => personOf(user),
+      );
+    } catch (error) {
+      // Two at the same moment: the database let one of them in.
+      if (await this.#find(asked.email)) return refuse('email_taken');
+      throw error;
+    }
   }
 
   /** A person with a second factor is not signed in yet: the answer is null. */
@@ -125,7 +101,7 @@ export class People {
     const { email, password } = asked;
     const crowded = await this.#tries.take(email, visitor.address, this.#wallClock());
     if (crowded) return crowded;
-    const outcome = await this.#ask(
+    const outcome = await ask(
       () =>
         this.#library.api.signInEmail({
           body: { email, password },
@@ -140,30 +116,32 @@ export class People {
 
   async verifySecond(asked: { code: string } | { backupCode: string }, visitor: Visitor): Asked<Person> {
     // The library itself counts how often the codes of one sign-in are guessed; addresses are counted here.
-    const crowded = await this.#tries.take(`second ${visitor.address}`, visitor.address, this.#wallClock());
+    const crowded = await this.#tries.take(null, visitor.address, this.#wallClock());
     if (crowded) return crowded;
     const headers = headersOf(visitor);
     const { api } = this.#library;
-    const outcome = await this.#ask(
+    const outcome = await ask(
       () =>
         'code' in asked
           ? api.verifyTOTP({ body: { code: asked.code }, headers, returnHeaders: true })
           : api.verifyBackupCode({ body: { code: asked.backupCode }, headers, returnHeaders: true }),
       ({ user }) => personOf(user),
+      // A backup code that somebody else uses at this very moment has no code of its own.
+      'two_factor_failed',
     );
-    if (outcome.ok) await this.#tries.wasRight(`second ${visitor.address}`, visitor.address);
+    if (outcome.ok) await this.#tries.wasRight(null, visitor.address);
     return outcome;
   }
 
   signOut(visitor: Visitor): Asked<null> {
-    return this.#ask(
+    return ask(
       () => this.#library.api.signOut({ headers: headersOf(visitor), returnHeaders: true }),
       () => null,
     );
   }
 
   rename(name: string, visitor: Visitor): Asked<null> {
-    return this.#ask(
+    return ask(
       () =>
         this.#library.api.updateUser({ body: { name }, headers: headersOf(visitor), returnHeaders: true }),
       () => null,
@@ -177,7 +155,7 @@ export class People {
     visitor: Visitor,
   ): Asked<null> {
     return this.#guarded(person, visitor, () =>
-      this.#ask(
+      ask(
         () =>
           this.#library.api.changePassword({
             body: { ...asked, revokeOtherSessions: true },
@@ -206,14 +184,14 @@ export class People {
     const sessions = await this.#library.api.listSessions({ headers });
     const session = sessions.find((one) => one.id === id);
     if (!session) return refuse('resource_not_found');
-    return this.#ask(
+    return ask(
       () => this.#library.api.revokeSession({ body: { token: session.token }, headers, returnHeaders: true }),
       () => null,
     );
   }
 
   revokeOthers(visitor: Visitor): Asked<null> {
-    return this.#ask(
+    return ask(
       () => this.#library.api.revokeOtherSessions({ headers: headersOf(visitor), returnHeaders: true }),
       () => null,
     );
@@ -221,7 +199,7 @@ export class People {
 
   enableTwoFactor(password: string, person: Person, visitor: Visitor): Asked<SecondFactor> {
     return this.#guarded(person, visitor, () =>
-      this.#ask(
+      ask(
         () =>
           this.#library.api.enableTwoFactor({
             body: { password, method: 'totp' },
@@ -238,7 +216,7 @@ export class People {
 
   disableTwoFactor(password: string, person: Person, visitor: Visitor): Asked<null> {
     return this.#guarded(person, visitor, () =>
-      this.#ask(
+      ask(
         () =>
           this.#library.api.disableTwoFactor({
             body: { password },
@@ -261,33 +239,45 @@ export class People {
   }
 
   async resetPassword(asked: { token: string; newPassword: string }, visitor: Visitor): Asked<null> {
-    const crowded = await this.#tries.take(`reset ${visitor.address}`, visitor.address, this.#wallClock());
+    const crowded = await this.#tries.take(null, visitor.address, this.#wallClock());
     if (crowded) return crowded;
-    return this.#ask(
+    const outcome = await ask(
       async () => ({
         response: await this.#library.api.resetPassword({ body: asked }),
         headers: new Headers(),
       }),
       () => null,
     );
+    if (outcome.ok) await this.#tries.wasRight(null, visitor.address);
+    return outcome;
   }
 
   /** For the seed file: the person of this address, made with the password when there is none. */
   async declare({ email, password }: { email: string; password: string }): Promise<string> {
     const { internalAdapter, password: passwords } = await this.#library.$context;
     const address = email.toLowerCase();
-    const found = await internalAdapter.findUserByEmail(address);
-    if (found) return found.user.id;
-    const name = address.slice(0, address.indexOf('@'));
-    const made = await internalAdapter.createUser(
-      { email: address, name, emailVerified: false },
-      { method: 'email-password' },
-    );
+    const found = await this.#find(address);
+    if (found) return found;
     const hash = await passwords.hash(password);
+    const name = address.slice(0, address.indexOf('@'));
+    const made = await internalAdapter
+      .createUser({ email: address, name, emailVerified: false }, { method: 'email-password' })
+      .catch(async (error: unknown) => {
+        // Another node starts with the same file at the same moment, and was first.
+        const theirs = await this.#find(address);
+        if (theirs) return null;
+        throw error;
+      });
+    if (!made) return (await this.#find(address)) ?? '';
     await internalAdapter.linkAccount({
       ...{ userId: made.id, providerId: 'credential', accountId: made.id, password: hash },
     });
     return made.id;
+  }
+
+  async #find(email: string): Promise<string | undefined> {
+    const { internalAdapter } = await this.#library.$context;
+    return (await internalAdapter.findUserByEmail(email))?.user.id;
   }
 
   reap(): Promise<void> {
@@ -301,22 +291,6 @@ export class People {
     const outcome = await work();
     if (outcome.ok) await this.#tries.wasRight(person.email, visitor.address);
     return outcome;
-  }
-
-  async #ask<Response, Value>(
-    call: () => Promise<{ readonly response: Response; readonly headers: Headers }>,
-    read: (response: Response) => Value,
-  ): Asked<Value> {
-    try {
-      const { response, headers } = await call();
-      return { ok: true, value: read(response), cookies: headers.getSetCookie() };
-    } catch (error) {
-      const { body } = error as { body?: { code?: string; message?: string } };
-      const code = body?.code === undefined ? undefined : codes[body.code];
-      if (code === undefined) throw error;
-      if (code !== 'invalid_request') return refuse(code);
-      return refuse(code, body?.message === undefined ? {} : { message: `${body.message}.` });
-    }
   }
 }
 

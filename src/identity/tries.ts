@@ -37,14 +37,15 @@ export class Tries {
     this.#database = database;
   }
 
-  async take(account: string, address: string, now: Instant): Promise<Refusal | undefined> {
+  /** Without an account only the address counts. */
+  async take(account: string | null, address: string, now: Instant): Promise<Refusal | undefined> {
     const rows = await this.#database.query<{ subject: string; tries: number; since: Instant }>(countTry, [
-      [ofAccount(account), ofAddress(address)],
+      subjectsOf(account, address),
       new Date(now).toISOString(),
       new Date(now - windowMs).toISOString(),
     ]);
     const full = rows.filter(
-      ({ subject, tries }) => tries > (subject === ofAccount(account) ? ofAccountMax : ofAddressMax),
+      ({ subject, tries }) => tries > (subject === ofAddress(address) ? ofAddressMax : ofAccountMax),
     );
     if (full.length === 0) return undefined;
     const until = Math.max(...full.map(({ since }) => since + windowMs));
@@ -55,14 +56,18 @@ export class Tries {
     });
   }
 
-  async wasRight(account: string, address: string): Promise<void> {
-    await this.#database.query(forgive, [ofAccount(account), ofAddress(address)]);
+  async wasRight(account: string | null, address: string): Promise<void> {
+    await this.#database.query(forgive, [account === null ? '' : ofAccount(account), ofAddress(address)]);
   }
 
   /** What lies behind the window counts no longer. */
   async reap(now: Instant): Promise<void> {
     await this.#database.query(forget, [new Date(now - windowMs).toISOString()]);
   }
+}
+
+function subjectsOf(account: string | null, address: string): readonly string[] {
+  return [...(account === null ? [] : [ofAccount(account)]), ofAddress(address)];
 }
 
 function ofAccount(account: string): string {

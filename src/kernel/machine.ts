@@ -110,7 +110,7 @@ export function refuseTransition<Row extends Stateful>(
   const allowed = allowedActions(machine, row);
   const open = allowed.length > 0 ? `it allows ${allowed.join(', ')}` : 'nothing is open to it';
   return refuse('invalid_state_transition', {
-    message: `A ${machine.resource} that is ${row.status} ${what}: ${open}.`,
+    message: `${nounOf(machine.resource)} that is ${row.status} ${what}: ${open}.`,
     details: { status: row.status, ...details },
     allowedActions: allowed,
   });
@@ -164,6 +164,10 @@ function movesOf<Row extends Stateful>(machine: Machine<Row>, action: string): r
   const moves = machine.moves.filter((move) => move.action === action);
   assert(moves.length > 0, `${machine.resource} has no action ${action}`);
   return moves;
+}
+
+function nounOf(resource: string): string {
+  return `${/^[aeiou]/.test(resource) ? 'An' : 'A'} ${spoken(resource)}`;
 }
 
 function spoken(action: string): string {

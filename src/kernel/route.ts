@@ -46,6 +46,8 @@ interface ConsoleWords extends RouteWords {
   readonly role: Role;
   /** Whether it concerns one application, whose id is then in the path, or the whole organization. */
   readonly within: 'organization' | 'application';
+  /** A write that an archived application still takes. */
+  readonly isOfArchived?: true;
 }
 
 export interface Reading {

@@ -23,6 +23,13 @@ export const Email = Type.String({
   pattern: '^[^@\\s]+@[^@\\s]+$',
 });
 
+/** Of a person who signs in: what every part of signing in takes for an address. */
+export const PersonEmail = Type.String({
+  minLength: 6,
+  maxLength: limits.emailLengthMax,
+  pattern: "^(?!\\.)(?!.*\\.\\.)[A-Za-z0-9_'+.-]*[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9-]*\\.)+[A-Za-z]{2,}$",
+});
+
 /** A day of the application's clock, in UTC. */
 export const Day = Type.String({
   pattern: '^\\d{4}-\\d{2}-\\d{2}$',

@@ -23,6 +23,7 @@ import { createInvitation } from '../resources/invitations/machine.ts';
 import { findOpenInvitations } from '../resources/invitations/store.ts';
 import { resetMember } from '../resources/members/machine.ts';
 import { findMembers, isBeyond } from '../resources/members/store.ts';
+import { Turns } from './turns.ts';
 import type { Errand } from './webhook-errands.ts';
 
 export interface ConsoleErrandsSettings {
@@ -60,6 +61,7 @@ export function hashOfToken(token: string): Uint8Array {
 export function consoleErrands(settings: ConsoleErrandsSettings): ReadonlyMap<string, Errand> {
   const { engine, reader, wallClock, publicUrl, people } = settings;
 
+  const turns = new Turns();
   const submit = (submission: Submission, more: object) =>
     engine.submit({ ...submission, input: { ...(submission.input as object), ...more } });
   const refused = (submission: Submission, refusal: Refusal) =>
@@ -70,8 +72,11 @@ export function consoleErrands(settings: ConsoleErrandsSettings): ReadonlyMap<st
     const { settings: asked } = submission.input as { settings?: ApiKeySettings };
     const refusal = refuseNetworks(asked?.allowedCidrs);
     if (refusal) return refused(submission, refusal);
-    const others = await countActiveKeys(reader, orgId, appId ?? '', wallClock());
-    return submit(submission, { made: newApiKey(), others });
+    // Nodes do not wait for each other: a limit may be passed by a few.
+    return turns.take(appId ?? '', async () => {
+      const others = await countActiveKeys(reader, orgId, appId ?? '', wallClock());
+      return submit(submission, { made: newApiKey(), others });
+    });
   };
 
   const changeKey: Errand = async (submission) => {
@@ -84,7 +89,10 @@ export function consoleErrands(settings: ConsoleErrandsSettings): ReadonlyMap<st
     const { terms } = submission.input as { terms: Partial<Terms> };
     const refusal = refuseRates(terms.fxRates);
     if (refusal) return refused(submission, refusal);
-    return submit(submission, { others: await countApplications(reader, submission.context.orgId) });
+    const { orgId } = submission.context;
+    return turns.take(orgId, async () =>
+      submit(submission, { others: await countApplications(reader, orgId) }),
+    );
   };
 
   const changeApplication: Errand = async (submission) => {
@@ -96,8 +104,10 @@ export function consoleErrands(settings: ConsoleErrandsSettings): ReadonlyMap<st
   const invite: Errand = async (submission) => {
     const { token, hash } = newInvitationToken();
     const { orgId } = submission.context;
-    const open = await findOpenInvitations(reader, orgId, wallClock(), limits.invitationsPendingMax);
-    return submit(submission, { hash, url: invitationUrl(publicUrl(), token), others: open.length });
+    return turns.take(orgId, async () => {
+      const open = await findOpenInvitations(reader, orgId, wallClock(), limits.invitationsPendingMax);
+      return submit(submission, { hash, url: invitationUrl(publicUrl(), token), others: open.length });
+    });
   };
 
   const linkReset: Errand = async (submission) => {

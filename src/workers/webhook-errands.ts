@@ -27,6 +27,7 @@ import { findWebhooks, webhooksTable } from '../resources/webhooks/store.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { type Deliverer, leaseMs } from './deliverer.ts';
 import { belongsTo, newWebhookSecret } from './signature.ts';
+import { Turns } from './turns.ts';
 
 export interface WebhookErrandsSettings {
   readonly engine: Engine;
@@ -49,6 +50,8 @@ const firstStepMsMax = 2_000;
 export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<string, Errand> {
   const { engine, reader, vault, guard, deliverer, wallClock } = settings;
 
+  const turns = new Turns();
+
   function secretFor(orgId: string, webhookId: string, given: string | undefined) {
     const secret = given ?? newWebhookSecret();
     return { secret, sealed: vault.seal(secret, belongsTo(orgId, webhookId)) };
@@ -60,22 +63,11 @@ export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<st
     const urlProblem = await guard.problemOf(fields.url);
     const made = secretFor(orgId, formatId('webhook', suffix), secret);
     // One after the other, so that each counts those before it. Nodes do not wait for each other: the limit may be passed by a few.
-    return inTurn(appId ?? '', async () => {
+    return turns.take(appId ?? '', async () => {
       const { length: others } = await findWebhooks(reader, orgId, appId ?? '');
       return engine.submit({ ...submission, input: { fields, ...made, urlProblem, others } });
     });
   };
-
-  const turns = new Map<string, Promise<unknown>>();
-  async function inTurn<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
-    const turn = (turns.get(key) ?? Promise.resolve()).then(work, work);
-    turns.set(key, turn);
-    try {
-      return await turn;
-    } finally {
-      if (turns.get(key) === turn) turns.delete(key);
-    }
-  }
 
   const update: Errand = async (submission) => {
     const { id, fields } = submission.input as { id: string; fields: Partial<WebhookFields> };

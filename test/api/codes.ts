@@ -195,6 +195,7 @@ export const provokedBy = {
   consoleKeys: [
     'api_key_expired',
     'api_key_revoked',
+    'application_archived',
     'idempotency_key_reused',
     'invalid_request',
     'invalid_state_transition',

@@ -19,7 +19,14 @@ export const apiKeyMachine = defineMachine<ApiKeyRow>({
   moves: [
     { action: 'create', from: [], to: ['active'], event: 'created' },
     { action: 'update', from: ['active'], to: ['active'], event: 'updated' },
-    { action: 'rotate', from: ['active'], to: ['active'], event: 'rotated' },
+    {
+      action: 'rotate',
+      from: ['active'],
+      to: ['active'],
+      event: 'rotated',
+      // Its end is the overlap's by then, and would become that of the key after it.
+      when: { words: 'it was not rotated before', holds: ({ replacedBy }) => replacedBy === null },
+    },
     { action: 'revoke', from: ['active'], to: ['revoked'], event: 'revoked' },
   ],
 });
@@ -42,6 +49,8 @@ export interface ApiKeyRow {
   readonly expiresAt: Instant | null;
   /** The key that this one was made to take over from. */
   readonly replaces: string | null;
+  /** The key that takes over from this one. */
+  readonly replacedBy: string | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }
@@ -77,6 +86,7 @@ export const declareApiKey: CommandKind<DeclareApiKey> = {
         lastFour,
         ...settings,
         replaces: null,
+        replacedBy: null,
         status: 'active',
         version: 1,
         createdAt: now,
@@ -172,6 +182,7 @@ export const rotateApiKey: CommandKind<RotateApiKey> = {
     const after = {
       ...before,
       expiresAt: before.expiresAt === null ? until : Math.min(until, before.expiresAt),
+      replacedBy: formatId('api_key', suffix),
       version: before.version + 1,
       updatedAt: wallNow,
     };
@@ -223,7 +234,7 @@ function newKey(
   now: Instant,
 ): ApiKeyRow {
   return {
-    ...{ orgId, id, appId, name, scopes, allowedCidrs, expiresAt, replaces },
+    ...{ orgId, id, appId, name, scopes, allowedCidrs, expiresAt, replaces, replacedBy: null },
     ...{ hash: made.hash, lastFour: made.key.slice(-4) },
     ...{ status: 'active', version: 1, createdAt: now, updatedAt: now },
   };

@@ -17,6 +17,7 @@ export const apiKeysTable = defineTable<ApiKeyRow>('api_keys', ['org_id', 'id'],
   allowedCidrs: 'jsonb',
   expiresAt: 'timestamptz',
   replaces: 'text',
+  replacedBy: 'text',
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 });

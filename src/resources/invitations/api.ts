@@ -4,7 +4,7 @@ import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { roles } from '../../kernel/roles.ts';
 import type { ConsoleRoute } from '../../kernel/route.ts';
-import { Email, strict } from '../../kernel/schema.ts';
+import { PersonEmail, strict } from '../../kernel/schema.ts';
 import { createInvitation, type InvitationRow, invitationMachine, revokeInvitation } from './machine.ts';
 import { findOpenInvitations, invitationsTable } from './store.ts';
 
@@ -28,7 +28,7 @@ export const invitationResource: Resource<InvitationRow> = {
 };
 
 const CreateBody = strict({
-  email: Type.Optional(Email),
+  email: Type.Optional(PersonEmail),
   role: Type.Enum([...roles]),
 });
 

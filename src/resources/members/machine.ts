@@ -76,8 +76,10 @@ export const declareMember: CommandKind<{ readonly personId: string; readonly ro
     const organization = rows.get<OrganizationRow>('organization', orgId);
     const before = rows.get<MemberRow>('member', memberIdOf(personId));
     if (!organization) return refuse('resource_not_found');
-    if (before?.status === 'active' && before.role === role) return accepted([], 'member', before);
-    const isLast = before?.status === 'active' && before.role === 'owner' && organization.owners === 1;
+    // Who was removed by somebody is not brought back by the file.
+    if (before && (before.status === 'removed' || before.role === role))
+      return accepted([], 'member', before);
+    const isLast = before?.role === 'owner' && organization.owners === 1;
     if (isLast) return refuse('last_owner');
     return joined(organization, before, personId, role, wallNow);
   },
@@ -159,11 +161,11 @@ export const resetMember: CommandKind<ResetMember> = {
   decide: ({ id, url, expiresAt }, _context, rows) => {
     const member = rows.get<MemberRow>('member', id);
     if (member?.status !== 'active') return refuse('resource_not_found');
-    return {
-      ...accepted([], 'member', member),
-      fields: { url, expiresAt: instantToText(expiresAt) },
-      isSecret: true,
+    const shown = {
+      ...({ object: 'reset_link', sandbox: true, status: 'ok', id } as const),
+      ...{ url, expiresAt: instantToText(expiresAt) },
     };
+    return { ok: true, changes: [], answer: { resource: 'member', row: member, shown }, isSecret: true };
   },
 };
 

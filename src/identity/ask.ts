@@ -1,0 +1,55 @@
+import { type ErrorCode, type Refusal, refuse } from '../kernel/errors.ts';
+
+/** What was asked for, and what the browser shall keep from now on. */
+export interface Outcome<Value> {
+  readonly ok: true;
+  readonly value: Value;
+  readonly cookies: readonly string[];
+}
+
+export type Asked<Value> = Promise<Outcome<Value> | Refusal>;
+
+/** What Better Auth says of a request that it does not carry out, in our words. */
+const codes: Readonly<Record<string, ErrorCode>> = {
+  INVALID_EMAIL_OR_PASSWORD: 'sign_in_failed',
+  INVALID_EMAIL: 'invalid_request',
+  INVALID_PASSWORD: 'password_wrong',
+  PASSWORD_TOO_SHORT: 'invalid_request',
+  PASSWORD_TOO_LONG: 'invalid_request',
+  USER_ALREADY_EXISTS: 'email_taken',
+  USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL: 'email_taken',
+  INVALID_TOKEN: 'link_invalid',
+  INVALID_CODE: 'two_factor_failed',
+  INVALID_BACKUP_CODE: 'two_factor_failed',
+  INVALID_TWO_FACTOR_COOKIE: 'two_factor_failed',
+  TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: 'two_factor_failed',
+  ACCOUNT_TEMPORARILY_LOCKED: 'two_factor_failed',
+  TOTP_NOT_ENABLED: 'two_factor_failed',
+  TWO_FACTOR_NOT_ENABLED: 'two_factor_failed',
+  BACKUP_CODES_NOT_ENABLED: 'two_factor_failed',
+  TOTP_ALREADY_ENABLED: 'invalid_request',
+  UNAUTHORIZED: 'session_missing',
+  SESSION_EXPIRED: 'session_missing',
+};
+
+/** Asks the library for something. What it refuses for a reason that a person can mend is a refusal of ours; `unnamed` is for refusals without a reason. */
+export async function ask<Response, Value>(
+  call: () => Promise<{ readonly response: Response; readonly headers: Headers }>,
+  read: (response: Response) => Value,
+  unnamed?: ErrorCode,
+): Asked<Value> {
+  try {
+    const { response, headers } = await call();
+    return { ok: true, value: read(response), cookies: headers.getSetCookie() };
+  } catch (error) {
+    const { body, statusCode } = error as {
+      body?: { code?: string; message?: string };
+      statusCode?: number;
+    };
+    const isTheirs = statusCode !== undefined && statusCode < 500;
+    const code = body?.code === undefined ? (isTheirs ? unnamed : undefined) : codes[body.code];
+    if (code === undefined) throw error;
+    if (code !== 'invalid_request') return refuse(code);
+    return refuse(code, body?.message === undefined ? {} : { message: `${body.message}.` });
+  }
+}

@@ -1,0 +1,350 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join as joinPath } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AuditRow } from '../../src/kernel/trail.ts';
+import type { Server } from '../../src/server.ts';
+import type { Answer } from '../support/api-client.ts';
+import { startServer } from '../support/processes.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import {
+  auditOf,
+  goodPassword,
+  newcomer,
+  ok,
+  type Person,
+  tokenOf,
+  totp,
+  Visitor,
+} from '../support/visitor.ts';
+
+const ownPassword = 'my own horse battery';
+const newPassword = 'a newer horse battery';
+const nowhere = 'http://127.0.0.1:9/';
+
+/** What was written: the answer, who asked, and what the trail must say of it. */
+type Written = readonly [answer: Answer, by: Person, action: string, resource: string, resourceId: string];
+
+describe.each(databaseKinds)('the trail of the console on %s', (kind) => {
+  let server: Server;
+  let [ada, grace]: [Person, Person] = [] as unknown as [Person, Person];
+  let orgId: string;
+  let appId: string;
+  const written: Written[] = [];
+  /** Answers that show a secret on purpose, by the secret. */
+  const shown = new Map<string, readonly string[]>();
+  /** What nobody but its holder may know. */
+  const secrets = new Map<string, string>();
+  const answers: Answer[] = [];
+
+  /** One run through everything that people can write, with all that it brings to light. */
+  beforeAll(async () => {
+    server = await openServer(kind);
+    [ada, grace] = await Promise.all([newcomer(server, 'Ada'), newcomer(server, 'Grace')]);
+    const write = async (by: Person, path: string, body: unknown, action: string, resource: string) => {
+      const answer = await by.post(path, body);
+      answers.push(answer);
+      const { id } = ok(answer);
+      written.push([answer, by, action, resource, id]);
+      return answer.body;
+    };
+    const secret = (name: string, value: unknown, where?: Answer) => {
+      secrets.set(name, String(value));
+      shown.set(name, where ? [where.text] : []);
+    };
+    const last = () => answers.at(-1);
+    const session = async (by: Visitor, path: string, body: unknown) => {
+      const answer = await by.post(path, body);
+      answers.push(answer);
+      return ok(answer);
+    };
+
+    orgId = (
+      await write(ada, 'session/organizations', { name: 'Acme' }, 'organizations.create', 'organization')
+    ).id;
+    await write(
+      ada,
+      `${orgId}/organization/rename`,
+      { name: 'Acme 2' },
+      'organizations.rename',
+      'organization',
+    );
+    const applications = `${orgId}/applications`;
+    appId = (await write(ada, applications, { name: 'web' }, 'applications.create', 'application')).id;
+    for (const [verb, body] of [
+      ['update', { provider: 'meridian' }],
+      ['archive', {}],
+      ['restore', {}],
+    ] as const)
+      await write(ada, `${applications}/${appId}/${verb}`, body, `applications.${verb}`, 'application');
+
+    const keys = `${orgId}/${appId}/api_keys`;
+    const asked = { name: 'ci', scopes: ['payments:read'] };
+    const made = await write(ada, keys, asked, 'api_keys.create', 'api_key');
+    secret('a key', made.key, last());
+    await write(ada, `${keys}/${made.id}/update`, { name: 'new' }, 'api_keys.update', 'api_key');
+    const rotated = await write(ada, `${keys}/${made.id}/rotate`, {}, 'api_keys.rotate', 'api_key');
+    secret('a rotated key', rotated.key, last());
+    await write(ada, `${keys}/${rotated.id}/revoke`, {}, 'api_keys.revoke', 'api_key');
+
+    const place = `${orgId}/${appId}`;
+    const hook = await write(
+      ...([ada, `${place}/developer_api_webhooks`, { url: nowhere }, 'webhooks.create', 'webhook'] as const),
+    );
+    secret('a webhook secret', hook.secret, last());
+    const payment = { amount: 1_250, currency: 'EUR' };
+    await write(ada, `${place}/developer_api_payments`, payment, 'payments.create', 'payment');
+
+    const invitations = `${orgId}/invitations`;
+    const role = { role: 'viewer' };
+    const spare = await write(ada, invitations, role, 'invitations.create', 'invitation');
+    secret('the link of an invitation', tokenOf(spare.url), last());
+    await write(ada, `${invitations}/${spare.id}/revoke`, {}, 'invitations.revoke', 'invitation');
+    const open = await write(ada, invitations, role, 'invitations.create', 'invitation');
+    const token = tokenOf(open.url);
+    secret('the link of an invitation that was used', token, last());
+    const accepted = await grace.post(`session/invitations/${token}/accept`);
+    answers.push(accepted);
+    written.push([accepted, grace, 'invitations.accept', 'member', grace.memberId]);
+    const members = `${orgId}/members/${grace.memberId}`;
+    await write(ada, `${members}/role`, { role: 'developer' }, 'members.change_role', 'member');
+    const link = await write(ada, `${members}/reset_link`, {}, 'members.reset_link', 'member');
+    secret('the link to a new password', tokenOf(link.url), last());
+    const used = await write(ada, `${members}/reset_link`, {}, 'members.reset_link', 'member');
+    secret('the link to a new password that was used', tokenOf(used.url), last());
+    await session(grace, 'session/password_reset', { token: tokenOf(used.url), newPassword });
+    await session(grace, 'session/sign_in', { email: grace.email, password: newPassword });
+    await write(ada, `${members}/remove`, {}, 'members.remove', 'member');
+
+    const change = { currentPassword: goodPassword, newPassword: ownPassword };
+    await session(ada, 'session/password', change);
+    const factor = await session(ada, 'session/two_factor/enable', { password: ownPassword });
+    secret('the second factor', factor.secret, last());
+    const where = last();
+    for (const [i, code] of (factor.backupCodes as string[]).entries())
+      secret(`backup code ${i}`, code, where);
+    await session(ada, 'session/two_factor/confirm', { code: totp(String(factor.secret)) });
+    const browser = new Visitor(server.app);
+    await session(browser, 'session/sign_in', { email: ada.email, password: ownPassword });
+    const [half] = [...browser.cookies.values()];
+    secret('the cookie of halfway', half);
+    await session(browser, 'session/two_factor', { backupCode: (factor.backupCodes as string[])[0] });
+    await server.requestLog.flush();
+    const logged = await ada.get(`${place}/requests?scope=organization&limit=100`);
+    answers.push(logged);
+    for (const { id } of ok(logged).data) answers.push(await ada.get(`${place}/requests/${id}`));
+    for (const answer of [
+      await ada.get('session'),
+      await ada.get('session/devices'),
+      await ada.get(`${orgId}/members`),
+      await ada.get(invitations),
+      await ada.get(applications),
+      await ada.get(keys),
+      await ada.get(`${place}/developer_api_webhooks/${hook.id}`),
+    ])
+      answers.push(answer);
+
+    secret('a password', ownPassword);
+    secret('the password of before', goodPassword);
+    secret('a password that was chosen with a link', newPassword);
+    for (const [name, visitor] of Object.entries({ ada, grace, browser }))
+      for (const [cookie, value] of visitor.cookies) secret(`${name}'s cookie ${cookie}`, value);
+  });
+  afterAll(() => server?.close());
+
+  test('has exactly one row for each write, with who, what, on what, from where and when', async () => {
+    expect(written.length).toBeGreaterThanOrEqual(20);
+    for (const [answer, by, action, resource, resourceId] of written) {
+      const isInApp = /^(api_keys|webhooks|payments)\./.test(action);
+      const row: AuditRow = {
+        ...{ orgId, appId: isInApp ? appId : null, actorKind: 'person', actorId: by.personId },
+        id: expect.stringMatching(/^aud_[0-9a-z]{26}$/) as unknown as string,
+        at: expect.any(Number) as unknown as number,
+        ...{ action, resource, ip: by.address, outcome: 'accepted', code: null },
+        requestId: String(answer.headers['request-id']),
+        resourceId: action === 'invitations.accept' ? by.memberId : resourceId,
+      };
+      expect(await auditOf(server, answer), action).toEqual([row]);
+    }
+  });
+
+  test('has one row for each refusal in an organization, whatever the reason', async () => {
+    const id = 'key_01m7epxwjmf7za77rhky2f93cc';
+    const place = `${orgId}/${appId}`;
+    const headers = { 'idempotency-key': '' };
+    const refused: [Answer, string, string][] = [
+      [await ada.post(`${place}/api_keys`, { name: '' }), 'api_keys.create', 'invalid_request'],
+      [await ada.post(`${place}/api_keys/${id}/revoke`), 'api_keys.revoke', 'resource_not_found'],
+      [await ada.post(`${orgId}/members/${ada.memberId}/remove`), 'members.remove', 'last_owner'],
+      [
+        await ada.post(`${orgId}/applications/${appId}/restore`),
+        'applications.restore',
+        'invalid_state_transition',
+      ],
+      [
+        await ada.post(`${orgId}/applications`, {}, headers),
+        'applications.create',
+        'idempotency_key_missing',
+      ],
+    ];
+    for (const [answer, action, code] of refused) {
+      expect(answer.code, answer.text).toBe(code);
+      expect(await auditOf(server, answer)).toEqual([
+        expect.objectContaining({
+          ...{ action, outcome: 'refused', code, actorKind: 'person', actorId: ada.personId },
+          ...{ ip: ada.address, resource: null, resourceId: null },
+        }),
+      ]);
+    }
+  });
+
+  test('has none for a replay, nor for what was read', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const post = () => ada.post(`${orgId}/applications`, { name: 'twice' }, headers);
+    const [first, again] = [await post(), await post()];
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(await auditOf(server, first)).toHaveLength(1);
+    expect(await auditOf(server, again)).toEqual([]);
+    expect(await auditOf(server, await ada.get(`${orgId}/members`))).toEqual([]);
+  });
+
+  test('has nothing of people who do not belong to the organization', async () => {
+    const stranger = await newcomer(server, 'Stranger');
+    const answer = await stranger.post(`${orgId}/applications`, { name: 'x' });
+    expect(answer.code).toBe('resource_not_found');
+    const text = 'select id from audit where org_id = $1 and actor_id = $2';
+    expect(await server.database.query({ name: '', text }, [orgId, stranger.personId])).toEqual([]);
+  });
+
+  test('cannot be changed, not even by whoever reaches the database', async () => {
+    for (const text of [
+      `update audit set actor_id = 'x' where actor_kind = 'person'`,
+      `delete from audit where actor_kind = 'person'`,
+    ])
+      await expect(server.database.query({ name: '', text }, [])).rejects.toThrow();
+  });
+
+  describe('secrets', () => {
+    /** Everything that the database holds, as text; bytes are in hexadecimal. */
+    async function everything(): Promise<readonly { name: string; row: string }[]> {
+      const tables = await server.database.query<{ name: string }>(
+        {
+          name: '',
+          text: `select table_name as name from information_schema.tables
+            where table_schema = 'public' and table_type = 'BASE TABLE'`,
+        },
+        [],
+      );
+      const rows = await Promise.all(
+        tables.map(({ name }) =>
+          server.database.query<{ name: string; row: string }>(
+            { name: '', text: `select '${name}' as name, row_to_json(t)::text as row from ${name} t` },
+            [],
+          ),
+        ),
+      );
+      expect(rows.flat().length).toBeGreaterThan(100);
+      return rows.flat();
+    }
+    const formsOf = (secret: string) => [
+      secret,
+      decodeURIComponent(secret),
+      Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+      Buffer.from(secret).toString('hex'),
+    ];
+    /** In which tables a secret is to be read. */
+    async function foundIn(names: (name: string) => boolean): Promise<readonly string[]> {
+      const rows = await everything();
+      return [...secrets]
+        .filter(([name]) => names(name))
+        .flatMap(([name, secret]) =>
+          rows
+            .filter(({ row }) => formsOf(secret).some((form) => row.includes(form)))
+            .map((row) => `${name} in ${row.name}`),
+        );
+    }
+    const isResetLink = (name: string) => name.startsWith('the link to a new password');
+
+    test('are in no table', async () => {
+      expect(secrets.size).toBeGreaterThan(20);
+      expect(await foundIn((name) => !isResetLink(name))).toEqual([]);
+    });
+
+    test('the link to a new password is in no table either', async () => {
+      expect(await foundIn(isResetLink)).toEqual([]);
+    });
+
+    test('are in no answer but the one that shows them', () => {
+      for (const [name, secret] of secrets) {
+        const own = shown.get(name) ?? [];
+        const leaks = answers.filter(({ text }) => text.includes(secret) && !own.includes(text));
+        expect(
+          leaks.map(({ text }) => text),
+          name,
+        ).toEqual([]);
+        for (const text of own) expect(text, name).toContain(secret);
+      }
+    });
+
+    test('are kept so that they can be recognized: passwords by scrypt, keys and links by SHA-256', async () => {
+      const rows = await everything();
+      const passwords = rows.filter(({ name }) => name === 'person_accounts');
+      for (const { row } of passwords) expect(row).toMatch(/scrypt\$32768\$8\$3\$/);
+      const kept = rows.map(({ row }) => row).join('\n');
+      for (const name of ['a key', 'a rotated key', 'the link of an invitation']) {
+        const hash = createHash('sha256')
+          .update(secrets.get(name) ?? '')
+          .digest('hex');
+        expect(kept, name).toContain(hash);
+      }
+    });
+  });
+});
+
+/** From the build, as the process that users run. */
+describe('the log', () => {
+  test('at its most talkative holds no password, key, cookie or link', async () => {
+    const dataDir = await mkdtemp(joinPath(tmpdir(), 'sandbank-console-log-'));
+    const server = await startServer({ dataDir, env: { LOG_LEVEL: 'trace' } });
+    let cookie = '';
+    const secrets: string[] = [goodPassword, ownPassword];
+    const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
+      const response = await fetch(`${server.url}/console/api/${path}`, {
+        method: 'POST',
+        headers: {
+          ...{ origin: server.url, cookie, 'content-type': 'application/json' },
+          ...{ 'idempotency-key': randomUUID(), ...headers },
+        },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      });
+      for (const line of response.headers.getSetCookie()) {
+        cookie = line.split(';')[0] ?? '';
+        const value = cookie.slice(cookie.indexOf('=') + 1);
+        if (value !== '') secrets.push(value);
+      }
+      return (await response.json()) as Record<string, string>;
+    };
+    const email = 'ada@example.test';
+    await post('session/sign_up', { name: 'Ada', email, password: goodPassword });
+    const { id: orgId } = await post('session/organizations', { name: 'Acme' });
+    const { id: appId } = await post(`${orgId}/applications`, { name: 'web' });
+    const asked = { name: 'ci', scopes: ['payments:read'] };
+    const { key = '' } = await post(`${orgId}/${appId}/api_keys`, asked);
+    const { url = '' } = await post(`${orgId}/invitations`, { role: 'viewer' });
+    const { secret = '' } = await post('session/two_factor/enable', { password: goodPassword });
+    secrets.push(key, tokenOf(url), secret);
+    expect(secrets.every((one) => one.length >= 8)).toBe(true);
+    // What goes wrong is what is logged most.
+    await post('session/sign_in', { email, password: ownPassword });
+    await post('session/sign_in', `{"email":"${email}","password":"${ownPassword}"`);
+    await post('session/sign_in', { email, password: ownPassword }, { 'content-type': 'text/plain' });
+    await fetch(`${server.url}/console/api/session/invitations/${tokenOf(url)}`);
+    await fetch(`${server.url}/console/api/${orgId}/${appId}/api_keys`, { headers: { cookie } });
+    await fetch(`${server.url}/_api/developer_api_payments`, { headers: { authorization: `Bearer ${key}` } });
+    await post('session/sign_out', {});
+    await server.stop();
+    for (const one of secrets) expect(server.logs()).not.toContain(one);
+    await rm(dataDir, { recursive: true });
+  }, 60_000);
+});

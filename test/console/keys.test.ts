@@ -1,0 +1,605 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { limits } from '../../src/kernel/limits.ts';
+import { scopes } from '../../src/kernel/scopes.ts';
+import type { Server } from '../../src/server.ts';
+import { provokedBy } from '../api/codes.ts';
+import { type Answer, ApiClient, type Body, seenCodes } from '../support/api-client.ts';
+import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import {
+  auditOf,
+  found,
+  historyOf,
+  join,
+  newcomer,
+  ok,
+  type Person,
+  register,
+  type Visitor,
+} from '../support/visitor.ts';
+
+const status = 'developer_api_status';
+const payments = 'developer_api_payments';
+const customers = 'developer_api_customers';
+const transfers = 'developer_api_transfers';
+const webhooks = 'developer_api_webhooks';
+const nowhere = 'http://127.0.0.1:9/';
+/** How long a node may go by what it knows of a key. */
+const knownForMs = 1_000;
+
+describe.each(databaseKinds)('keys and applications on %s', (kind) => {
+  let server: Server;
+  /** The server once more, with a clock of ours. */
+  let app: FastifyInstance;
+  let wallNow = Date.now();
+  let olga: Person;
+  let dora: Person;
+  let owner: Visitor;
+  let orgId: string;
+  let appId: string;
+  let place: string;
+
+  beforeAll(async () => {
+    server = await openServer(kind);
+    app = openApp(server, { wallClock: () => wallNow });
+    [olga, dora] = await Promise.all([newcomer({ app }, 'Olga'), newcomer({ app }, 'Dora')]);
+    owner = olga.at(app);
+    orgId = await found(owner);
+    appId = await register(owner, orgId);
+    place = `${orgId}/${appId}`;
+  });
+  afterAll(() => server?.close());
+
+  const client = (key: unknown) => new ApiClient(app, String(key));
+  const create = (body: object = {}, by: Visitor = owner, at = place) =>
+    by.post(`${at}/api_keys`, { name: 'ci', scopes: [...scopes], ...body });
+  const made = async (body: object = {}, at = place) => ok(await create(body, owner, at));
+  const on = (id: string, action: string, body: object = {}, by: Visitor = owner) =>
+    by.post(`${place}/api_keys/${id}/${action}`, body);
+  /** Later than what any node still knows of a key by heart. */
+  const soon = () => {
+    wallNow += knownForMs;
+  };
+  const inTime = (ms: number) => new Date(wallNow + ms).toISOString();
+  const codeOf = async (key: unknown, path = status) => (await client(key).get(path)).code;
+
+  describe('a new key', () => {
+    test('is shown once, works, and is kept as a hash with its last four characters', async () => {
+      const answer = await create({ name: 'web shop', scopes: ['payments:read', 'payments:write'] });
+      expect(answer.status, answer.text).toBe(201);
+      const key = String(answer.body.key);
+      expect(key).toMatch(/^sbk_sandbox_[0-9A-Za-z]{32}$/);
+      expect(answer.body).toMatchObject({
+        ...{ object: 'api_key', status: 'active', applicationId: appId, name: 'web shop' },
+        ...{ lastFour: key.slice(-4), scopes: ['payments:read', 'payments:write'], allowedCidrs: [] },
+        ...{ expiresAt: null, replaces: null },
+      });
+      const shown = await client(key).get(status);
+      expect(shown.status, shown.text).toBe(200);
+      const [row] = await server.database.query<{ hash: Uint8Array }>(
+        { name: '', text: 'select hash from api_keys where id = $1' },
+        [answer.body.id],
+      );
+      expect(Buffer.from(row?.hash ?? [])).toEqual(createHash('sha256').update(key).digest());
+      const [audit] = await auditOf(server, answer);
+      expect(audit).toMatchObject({
+        ...{ action: 'api_keys.create', resource: 'api_key', resourceId: answer.body.id },
+        ...{ actorKind: 'person', actorId: olga.personId, appId },
+      });
+    });
+
+    test('comes again to a retry with the same Idempotency-Key, from an answer that is kept encrypted', async () => {
+      const idempotencyKey = randomUUID();
+      const headers = { 'idempotency-key': idempotencyKey };
+      const asked = { name: 'retried', scopes: ['payments:read'] };
+      const send = (body: object = asked) => owner.post(`${place}/api_keys`, body, headers);
+      const first = await send();
+      const [kept] = await server.database.query<{ body: string }>(
+        { name: '', text: 'select body from idempotency where org_id = $1 and app_id = $2 and key = $3' },
+        [orgId, appId, idempotencyKey],
+      );
+      expect(kept?.body.length).toBeGreaterThan(0);
+      expect(kept?.body).not.toContain(String(first.body.key));
+      expect(kept?.body).not.toContain('api_key');
+      const again = await send();
+      expect(again.text).toBe(first.text);
+      expect(again.headers['idempotent-replayed']).toBe('true');
+      const [one, two] = await Promise.all([send(), send()]);
+      expect([one?.text, two?.text]).toEqual([first.text, first.text]);
+      expect((await send({ ...asked, name: 'other' })).code).toBe('idempotency_key_reused');
+      const text = `select id from api_keys where org_id = $1 and name = 'retried'`;
+      expect(await server.database.query({ name: '', text }, [orgId])).toHaveLength(1);
+    });
+
+    test.each(scopes.map((scope) => [scope]))(
+      'with only %s does what that allows and nothing else',
+      async (scope) => {
+        const { key } = await made({ scopes: [scope] });
+        const [resource, right] = scope.split(':');
+        const reads = { payments, customers, transfers, webhooks } as const;
+        for (const [name, path] of Object.entries(reads)) {
+          const read = await client(key).get(path);
+          const isAllowed = name === resource && right === 'read';
+          expect(read.code, `GET ${path}`).toBe(isAllowed ? null : 'scope_missing');
+          const write = await client(key).post(path, {});
+          const code = name === resource && right === 'write' ? 'invalid_request' : 'scope_missing';
+          expect(write.code, `POST ${path}`).toBe(code);
+        }
+        const told = await client(key).get(status);
+        expect(told.body).toMatchObject({ apiKey: { scopes: [scope] } });
+      },
+    );
+
+    test.each([
+      ['/name', { name: '' }],
+      ['/name', { name: undefined }],
+      ['/scopes', { scopes: [] }],
+      ['/scopes/0', { scopes: ['everything'] }],
+      ['/scopes', { scopes: ['payments:read', 'payments:read'] }],
+      ['/scopes', { scopes: undefined }],
+      ['/allowedCidrs/0', { allowedCidrs: ['10.0.0.0/33'] }],
+      ['/allowedCidrs/1', { allowedCidrs: ['10.0.0.0/8', 'example.test'] }],
+      ['/allowedCidrs/0', { allowedCidrs: ['2001:db8::/129'] }],
+      ['/allowedCidrs/0', { allowedCidrs: ['10.0.0/8'] }],
+      ['/allowedCidrs/0', { allowedCidrs: ['10.0.0.0/8/8'] }],
+      ['/allowedCidrs/0', { allowedCidrs: ['10.0.0.0/'] }],
+      ['/allowedCidrs/0', { allowedCidrs: [''] }],
+      ['/allowedCidrs', { allowedCidrs: Array.from({ length: 51 }, (_, i) => `10.0.0.${i}`) }],
+      ['/expiresAt', { expiresAt: '2020-01-01T00:00:00Z' }],
+      ['/expiresAt', { expiresAt: 'tomorrow' }],
+      ['/key', { key: `sbk_sandbox_${'0'.repeat(32)}` }],
+    ])('is not made with a wrong %s: %j', async (param, wrong) => {
+      for (const answer of [
+        await create(wrong),
+        ...('name' in wrong || Object.values(wrong).includes(undefined)
+          ? []
+          : [await on((await made()).id, 'update', wrong)]),
+      ]) {
+        expect(answer.code, answer.text).toBe('invalid_request');
+        expect(answer.body.error.param).toBe(param);
+        expect(answer.text).not.toContain('sbk_sandbox_');
+        const rows = await auditOf(server, answer);
+        expect(rows.map(({ outcome, code }) => [outcome, code])).toEqual([['refused', 'invalid_request']]);
+      }
+    });
+
+    test('works from its networks and from nowhere else', async () => {
+      const { key } = await made({ allowedCidrs: ['192.0.2.0/24', '2001:db8::/32', '198.51.100.7'] });
+      const from = (remoteAddress: string) => client(key).get(status, '', { remoteAddress });
+      for (const address of ['192.0.2.9', '2001:db8::1', '198.51.100.7', '::ffff:192.0.2.1'])
+        expect((await from(address)).status, address).toBe(200);
+      for (const address of ['192.0.3.1', '2001:db9::1', '198.51.100.8', '::ffff:192.0.3.1'])
+        expect((await from(address)).code, address).toBe('ip_not_allowed');
+    });
+
+    test('ends when it expires, by the wall clock', async () => {
+      const { key } = await made({ expiresAt: inTime(60_000) });
+      expect(await codeOf(key)).toBeNull();
+      wallNow += 59_999;
+      expect(await codeOf(key)).toBeNull();
+      wallNow += 1;
+      expect(await codeOf(key)).toBe('api_key_expired');
+    });
+  });
+
+  describe('a change', () => {
+    test('of name, scopes, networks and end holds within a second, and leaves the rest', async () => {
+      const { id, key } = await made({ scopes: ['payments:read'] });
+      expect(await codeOf(key, customers)).toBe('scope_missing');
+      const changed = await on(id, 'update', { scopes: ['customers:read'] });
+      expect(changed.body).toMatchObject({ id, name: 'ci', scopes: ['customers:read'] });
+      expect(changed.text).not.toContain('sbk_sandbox_');
+      soon();
+      expect(await codeOf(key, customers)).toBeNull();
+      expect(await codeOf(key, payments)).toBe('scope_missing');
+      ok(await on(id, 'update', { allowedCidrs: ['192.0.2.0/24'], name: 'new' }));
+      soon();
+      expect(await codeOf(key, customers)).toBe('ip_not_allowed');
+      ok(await on(id, 'update', { allowedCidrs: [], expiresAt: inTime(60_000) }));
+      soon();
+      expect(await codeOf(key, customers)).toBeNull();
+      wallNow += 60_000;
+      expect(await codeOf(key, customers)).toBe('api_key_expired');
+      const lengthened = await on(id, 'update', { expiresAt: null });
+      expect(lengthened.body).toMatchObject({ name: 'new', expiresAt: null });
+      soon();
+      expect(await codeOf(key, customers)).toBeNull();
+      const actions = (await historyOf(server, orgId, id)).map(({ action }) => action);
+      expect(actions).toEqual(['create', 'update', 'update', 'update', 'update']);
+    });
+
+    test('of nothing is refused, and of what it is already changes nothing', async () => {
+      const { id } = await made();
+      expect((await on(id, 'update', {})).code).toBe('invalid_request');
+      ok(await on(id, 'update', { name: 'ci' }));
+      expect(await historyOf(server, orgId, id)).toHaveLength(1);
+    });
+  });
+
+  describe('a rotation', () => {
+    test('lets both keys work for the overlap, then only the new one', async () => {
+      const before = await made({ scopes: ['payments:read'], allowedCidrs: ['127.0.0.0/8'] });
+      const rotated = await on(before.id, 'rotate', { overlapSeconds: 3_600 });
+      expect(rotated.status, rotated.text).toBe(201);
+      const after = rotated.body;
+      expect(after).toMatchObject({
+        ...{ object: 'api_key', status: 'active', replaces: before.id, name: 'ci' },
+        ...{ scopes: ['payments:read'], allowedCidrs: ['127.0.0.0/8'], expiresAt: null },
+      });
+      expect(after.id).not.toBe(before.id);
+      expect(after.key).not.toBe(before.key);
+      expect(await codeOf(before.key)).toBeNull();
+      expect(await codeOf(after.key)).toBeNull();
+      wallNow += 3_600_000 - 1;
+      expect(await codeOf(before.key)).toBeNull();
+      wallNow += 1;
+      expect(await codeOf(before.key)).toBe('api_key_expired');
+      expect(await codeOf(after.key)).toBeNull();
+      expect(await codeOf(after.key, customers)).toBe('scope_missing');
+      const actions = (await historyOf(server, orgId, before.id)).map(({ action }) => action);
+      expect(actions).toEqual(['create', 'rotate']);
+      const rows = await auditOf(server, rotated);
+      expect(rows.map(({ action, resourceId }) => [action, resourceId])).toEqual([
+        ['api_keys.rotate', after.id],
+      ]);
+    });
+
+    test('without an overlap ends the old key within a second', async () => {
+      const before = await made();
+      expect(await codeOf(before.key)).toBeNull();
+      const after = ok(await on(before.id, 'rotate', { overlapSeconds: 0 }));
+      soon();
+      expect(await codeOf(before.key)).toBe('api_key_expired');
+      expect(await codeOf(after.key)).toBeNull();
+    });
+
+    test('overlaps for a day unless told, and never makes a key live longer than it would have', async () => {
+      const long = await made();
+      ok(await on(long.id, 'rotate'));
+      const short = await made({ expiresAt: inTime(5_000) });
+      const next = ok(await on(short.id, 'rotate', { overlapSeconds: 60 }));
+      expect(next.expiresAt).toBe(short.expiresAt);
+      wallNow += 5_000;
+      expect(await codeOf(short.key)).toBe('api_key_expired');
+      wallNow += 86_400_000 - 5_001;
+      expect(await codeOf(long.key)).toBeNull();
+      wallNow += 1;
+      expect(await codeOf(long.key)).toBe('api_key_expired');
+    });
+
+    test.each([-1, 1.5, limits.apiKeyOverlapSecondsMax + 1, '60'])(
+      'takes no overlap of %j',
+      async (overlapSeconds) => {
+        const { id } = await made();
+        const answer = await on(id, 'rotate', { overlapSeconds });
+        expect(answer.code).toBe('invalid_request');
+        expect(answer.body.error.param).toBe('/overlapSeconds');
+      },
+    );
+
+    test('is for keys that work: not for one that was revoked, and not for one that expired', async () => {
+      const revoked = await made();
+      ok(await on(revoked.id, 'revoke'));
+      expect((await on(revoked.id, 'rotate')).code).toBe('invalid_state_transition');
+      const expired = await made({ expiresAt: inTime(1_000) });
+      wallNow += 1_000;
+      const answer = await on(expired.id, 'rotate');
+      expect(answer.code).toBe('invalid_request');
+      expect(answer.body.error.param).toBe('/expiresAt');
+    });
+
+    test('of a key that was rotated already is refused: its end is that of the overlap', async () => {
+      const before = await made();
+      ok(await on(before.id, 'rotate', { overlapSeconds: 60 }));
+      const again = await on(before.id, 'rotate', { overlapSeconds: 60 });
+      expect(again.code).toBe('invalid_state_transition');
+      expect(again.body.error.message).toBe(
+        'An api key that is active cannot rotate (only when it was not rotated before): it allows update, revoke.',
+      );
+    });
+
+    test('of one key by two people at once makes one key, which works, and the old one ends', async () => {
+      const before = await made();
+      const answers = await Promise.all([
+        on(before.id, 'rotate', { overlapSeconds: 0 }),
+        on(before.id, 'rotate', { overlapSeconds: 0 }),
+      ]);
+      soon();
+      const [made1, ...more] = answers.filter(({ code }) => code === null);
+      expect(more).toEqual([]);
+      expect(await codeOf(made1?.body.key)).toBeNull();
+      expect(await codeOf(before.key)).toBe('api_key_expired');
+    });
+  });
+
+  describe('a revocation', () => {
+    test('ends the key within a second and for ever', async () => {
+      const { id, key } = await made();
+      expect(await codeOf(key)).toBeNull();
+      const revoked = await on(id, 'revoke');
+      expect(revoked.body).toMatchObject({ id, status: 'revoked' });
+      soon();
+      expect(await codeOf(key)).toBe('api_key_revoked');
+      for (const action of ['revoke', 'rotate', 'update']) {
+        const body = action === 'update' ? { name: 'back' } : {};
+        expect((await on(id, action, body)).code, action).toBe('invalid_state_transition');
+      }
+      soon();
+      expect(await codeOf(key)).toBe('api_key_revoked');
+    });
+  });
+
+  test('a key of another application or organization is not there, and nothing happens to it', async () => {
+    const other = await register(owner, orgId, 'other');
+    const foreign = await found(dora, 'Foreign');
+    const foreignApp = await register(dora, foreign);
+    const near = await made({}, `${orgId}/${other}`);
+    const far = ok(await create({}, dora, `${foreign}/${foreignApp}`));
+    for (const { id, key } of [near, far]) {
+      for (const action of ['update', 'rotate', 'revoke']) {
+        const body = action === 'update' ? { name: 'mine' } : {};
+        expect((await on(id, action, body)).code, action).toBe('resource_not_found');
+      }
+      expect(await codeOf(key)).toBeNull();
+    }
+    for (const id of ['key_x', appId, 'x'.repeat(200)])
+      expect((await on(id, 'revoke')).code).toBe('resource_not_found');
+  });
+
+  test('an application has a hundred active keys; ended ones do not count', async () => {
+    const crowded = `${orgId}/${await register(owner, orgId, 'crowded')}`;
+    const keys = await Promise.all(
+      Array.from({ length: limits.apiKeysPerApplicationMax - 1 }, () => made({}, crowded)),
+    );
+    await made({ expiresAt: inTime(1_000) }, crowded);
+    const over = await create({}, owner, crowded);
+    expect(over.code).toBe('limit_reached');
+    expect((await owner.post(`${crowded}/api_keys/${keys[0]?.id}/rotate`)).code).toBe('limit_reached');
+    wallNow += 1_000;
+    await made({}, crowded);
+    expect((await create({}, owner, crowded)).code).toBe('limit_reached');
+    ok(await owner.post(`${crowded}/api_keys/${keys[0]?.id}/revoke`));
+    await made({}, crowded);
+  });
+
+  test('those who come at once do not pass the limit either', async () => {
+    const crowded = `${orgId}/${await register(owner, orgId, 'at once')}`;
+    await Promise.all(Array.from({ length: 95 }, () => made({}, crowded)));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create({}, owner, crowded)));
+    expect(answers.filter(({ status: code }) => code === 201)).toHaveLength(5);
+  });
+
+  describe('the list', () => {
+    test('shows the keys of the application, newest first, ended ones too, and no secret', async () => {
+      const at = `${orgId}/${await register(owner, orgId, 'listed')}`;
+      const plain = await made({ name: 'plain' }, at);
+      const revoked = await made({ name: 'revoked' }, at);
+      ok(await owner.post(`${at}/api_keys/${revoked.id}/revoke`));
+      const expired = await made({ name: 'expired', expiresAt: inTime(500) }, at);
+      soon();
+      const answer = await owner.get(`${at}/api_keys`);
+      expect(answer.status, answer.text).toBe(200);
+      expect(answer.body.data.map(({ name, status: one }) => [name, one])).toEqual([
+        ['expired', 'expired'],
+        ['revoked', 'revoked'],
+        ['plain', 'active'],
+      ]);
+      const { key: _key, requestId: _requestId, ...shown } = plain;
+      expect(answer.body.data[2]).toEqual({ ...shown, lastUsedAt: null, lastUsedIp: null });
+      for (const { key } of [plain, revoked, expired]) expect(answer.text).not.toContain(String(key));
+      expect(answer.text).not.toContain('hash');
+    });
+
+    test('says when each was last used, and from where', async () => {
+      const at = `${orgId}/${await register(owner, orgId, 'used')}`;
+      const { key } = await made({}, at);
+      const since = Date.now();
+      const remoteAddress = '192.0.2.44';
+      ok(await new ApiClient(server.app, String(key)).get(status, '', { remoteAddress }));
+      await server.requestLog.flush();
+      const [used] = ok(await owner.get(`${at}/api_keys`)).data;
+      expect(used?.lastUsedIp).toBe(remoteAddress);
+      const lastUsed = Date.parse(String(used?.lastUsedAt));
+      expect(lastUsed).toBeGreaterThanOrEqual(since);
+      expect(lastUsed).toBeLessThanOrEqual(Date.now());
+    });
+  });
+
+  describe('an application', () => {
+    const update = (body: object, id = appId) => owner.post(`${orgId}/applications/${id}/update`, body);
+    const archive = (id: string) => owner.post(`${orgId}/applications/${id}/archive`);
+    const restore = (id: string) => owner.post(`${orgId}/applications/${id}/restore`);
+
+    test('has defaults until told otherwise, and is listed', async () => {
+      const answer = await owner.post(`${orgId}/applications`, { name: 'fresh' });
+      expect(answer.status).toBe(201);
+      const { requestId: _id, ...shown } = answer.body;
+      expect(shown).toMatchObject({
+        ...{ object: 'application', status: 'active', name: 'fresh', provider: null },
+        fee: { basisPoints: 290, fixedAmount: 30 },
+        fx: { marginBasisPoints: 50, rates: {} },
+        webhookDefaults: { eventTypes: ['*'], retryProfile: 'standard', maxConcurrency: 10 },
+      });
+      const listed = ok(await owner.get(`${orgId}/applications?limit=1`)).data[0];
+      expect(listed).toEqual(shown);
+      const { requestId: _other, ...read } = ok(await owner.get(`${orgId}/applications/${answer.body.id}`));
+      expect(read).toEqual(shown);
+    });
+
+    test('archived, its keys are answered with 401, and work again when it is restored', async () => {
+      const id = await register(owner, orgId, 'shelf');
+      const { key } = await made({}, `${orgId}/${id}`);
+      expect(await codeOf(key)).toBeNull();
+      expect((await archive(id)).body).toMatchObject({ id, status: 'archived' });
+      soon();
+      const refused = await client(key).get(status);
+      expect(refused.status).toBe(401);
+      expect((await update({ name: 'new' }, id)).code).toBe('invalid_state_transition');
+      expect((await archive(id)).code).toBe('invalid_state_transition');
+      expect((await restore(id)).body).toMatchObject({ id, status: 'active' });
+      soon();
+      expect(await codeOf(key)).toBeNull();
+      expect((await restore(id)).code).toBe('invalid_state_transition');
+      const actions = (await historyOf(server, orgId, id)).map(({ action }) => action);
+      expect(actions).toEqual(['create', 'archive', 'restore']);
+    });
+
+    test('archived, nothing is made or changed in it, but it can be looked at', async () => {
+      const id = await register(owner, orgId, 'shelf');
+      const at = `${orgId}/${id}`;
+      const { id: keyId } = await made({}, at);
+      ok(await archive(id));
+      for (const [path, body] of [
+        [`${at}/api_keys`, { name: 'ci', scopes: ['payments:read'] }],
+        [`${at}/api_keys/${keyId}/rotate`, {}],
+        [`${at}/${payments}`, { amount: 500, currency: 'EUR' }],
+      ] as const) {
+        const answer = await owner.post(path, body);
+        expect(answer.code, path).toBe('application_archived');
+        expect(answer.status).toBe(409);
+        expect((await auditOf(server, answer)).map(({ code }) => code)).toEqual(['application_archived']);
+      }
+      for (const path of ['api_keys', payments]) expect((await owner.get(`${at}/${path}`)).status).toBe(200);
+      ok(await restore(id));
+      ok(await owner.post(`${at}/${payments}`, { amount: 500, currency: 'EUR' }));
+    });
+
+    test('restored, a key that was revoked before stays so', async () => {
+      const id = await register(owner, orgId, 'shelf');
+      const { id: keyId, key } = await made({}, `${orgId}/${id}`);
+      ok(await owner.post(`${orgId}/${id}/api_keys/${keyId}/revoke`));
+      ok(await archive(id));
+      ok(await restore(id));
+      soon();
+      expect(await codeOf(key)).toBe('api_key_revoked');
+    });
+
+    test('archived, a key of it that has leaked can be revoked', async () => {
+      const id = await register(owner, orgId, 'shelf');
+      const { id: keyId } = await made({}, `${orgId}/${id}`);
+      ok(await archive(id));
+      expect((await owner.post(`${orgId}/${id}/api_keys/${keyId}/revoke`)).status).toBe(200);
+    });
+
+    describe('with new settings', () => {
+      let id: string;
+      let api: ApiClient;
+      beforeAll(async () => {
+        id = await register(owner, orgId, 'settings');
+        api = client((await made({}, `${orgId}/${id}`)).key);
+        ok(await api.get(status));
+      });
+      const set = async (body: object): Promise<Body> => {
+        const changed = ok(await update(body, id));
+        soon();
+        return changed;
+      };
+      const pay = (body: object = {}) => api.post(payments, { amount: 10_000, currency: 'EUR', ...body });
+
+      test('takes the new fee of what is captured afterwards', async () => {
+        const before = ok(await pay());
+        await set({ fee: { basisPoints: 1_000, fixedAmount: 7 } });
+        const after = ok(await pay());
+        const captured = async (payment: Body) =>
+          ok(await api.post(`${payments}/${payment.id}/advance`, { to: 'captured' })).feeAmount;
+        expect(await captured(after)).toBe(1_007);
+        expect(typeof (await captured(before))).toBe('number');
+      });
+
+      test.each(['meridian', 'tidewater'])('gives payments to %s', async (provider) => {
+        await set({ provider });
+        const { id: paymentId } = ok(await pay());
+        ok(await api.post(`${payments}/${paymentId}/advance`, { to: 'captured' }));
+        const { data } = ok(await api.get(`${payments}/${paymentId}/provider_events`));
+        expect(data.length).toBeGreaterThan(0);
+        expect(new Set(data.map((event) => event.provider))).toEqual(new Set([provider]));
+      });
+
+      test('converts at its own rates, less its own margin', async () => {
+        await set({ fx: { marginBasisPoints: 0, rates: { 'EUR/USD': '2' } } });
+        const asked = {
+          ...{ sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 5_000 },
+          beneficiary: { name: 'Grace' },
+        };
+        const plain = ok(await api.post(transfers, asked));
+        expect(plain).toMatchObject({ targetAmount: 10_000 });
+        await set({ fx: { marginBasisPoints: 1_000 } });
+        expect(ok(await api.post(transfers, asked)), 'the rates stay').toMatchObject({ targetAmount: 9_000 });
+        const changed = await set({ fx: { rates: {} } });
+        expect(changed.fx).toEqual({ marginBasisPoints: 1_000, rates: {} });
+        expect(ok(await api.post(transfers, asked)).targetAmount).not.toBe(9_000);
+      });
+
+      test('makes webhooks with its own defaults', async () => {
+        const webhookDefaults = { eventTypes: ['payment.*'], retryProfile: 'fast', maxConcurrency: 3 };
+        await set({ webhookDefaults });
+        expect(ok(await api.post(webhooks, { url: nowhere }))).toMatchObject(webhookDefaults);
+        const own = { eventTypes: ['customer.created'], retryProfile: 'none', maxConcurrency: 1 };
+        expect(ok(await api.post(webhooks, { url: nowhere, ...own }))).toMatchObject(own);
+      });
+
+      test('also for people in the console', async () => {
+        await set({ fee: { basisPoints: 0, fixedAmount: 3 } });
+        const at = `${orgId}/${id}/${payments}`;
+        const payment = ok(await owner.post(at, { amount: 500, currency: 'EUR' }));
+        const captured = ok(await owner.post(`${at}/${payment.id}/advance`, { to: 'captured' }));
+        expect(captured.feeAmount).toBe(3);
+      });
+    });
+
+    test.each([
+      ['/fee/basisPoints', { fee: { basisPoints: 10_001, fixedAmount: 0 } }],
+      ['/fee/fixedAmount', { fee: { basisPoints: 1 } }],
+      ['/provider', { provider: 'nobody' }],
+      ['/fx/marginBasisPoints', { fx: { marginBasisPoints: -1 } }],
+      ['/fx/rates/EUR~1USD', { fx: { rates: { 'EUR/USD': '0' } } }],
+      ['/fx/rates/EUR~1USD', { fx: { rates: { 'EUR/USD': 1.1 } } }],
+      ['/webhookDefaults/retryProfile', { webhookDefaults: { eventTypes: ['*'], maxConcurrency: 1 } }],
+      [
+        '/webhookDefaults/eventTypes',
+        { webhookDefaults: { eventTypes: [], retryProfile: 'fast', maxConcurrency: 1 } },
+      ],
+      ['/name', { name: '' }],
+      ['/status', { status: 'archived' }],
+      ['', {}],
+    ])('takes no wrong %s', async (param, body) => {
+      const answer = await update(body);
+      expect(answer.code, answer.text).toBe('invalid_request');
+      expect(answer.body.error.param).toBe(param);
+    });
+
+    test('takes no rates of currencies that there are not', async () => {
+      const before = ok(await owner.get(`${orgId}/applications/${appId}`));
+      const answers: Answer[] = [
+        await update({ fx: { rates: { 'EUR/XXX': '1.1' } } }),
+        await owner.post(`${orgId}/applications`, { name: 'x', fx: { rates: { 'QQQ/EUR': '1' } } }),
+      ];
+      for (const answer of answers) {
+        expect(answer.code).toBe('unsupported_currency');
+        expect(answer.status).toBe(422);
+        expect(answer.body.error.param).toBe('/fx/rates');
+        const rows = await auditOf(server, answer);
+        expect(rows.map(({ outcome, code }) => [outcome, code])).toEqual([
+          ['refused', 'unsupported_currency'],
+        ]);
+      }
+      const { requestId: _a, ...shown } = ok(await owner.get(`${orgId}/applications/${appId}`));
+      const { requestId: _b, ...old } = before;
+      expect(shown).toEqual(old);
+    });
+
+    test('is one of a hundred at most', async () => {
+      const crowd = await found(olga, 'Crowd');
+      await join(dora, olga, crowd, 'developer');
+      const names = Array.from({ length: limits.applicationsMax }, (_, i) => `app ${i}`);
+      await Promise.all(names.map((name) => register(dora, crowd, name)));
+      const over = await dora.post(`${crowd}/applications`, { name: 'over' });
+      expect(over.code).toBe('limit_reached');
+    });
+  });
+});
+
+test('the codes seen here are those of the list', () => {
+  expect([...seenCodes].sort()).toEqual(provokedBy.consoleKeys);
+});
