@@ -6,6 +6,7 @@ import { newSuffix } from '../engine/ids.ts';
 import { formatId } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import { dialectOf } from './dialect.ts';
+import { addressHeader, resetHours, sessionDays } from './figures.ts';
 import { hashPassword, isPassword } from './password.ts';
 
 export interface LibrarySettings {
@@ -17,11 +18,6 @@ export interface LibrarySettings {
   /** There is no mail server: the token of a link is handed to whoever asked for it. */
   readonly onResetToken: (email: string, token: string) => void;
 }
-
-export const sessionDays = 7;
-export const resetHours = 24;
-/** The address of a caller is what the server saw, not what a header claims. */
-export const addressHeader = 'x-sandbank-address';
 
 const day = 86_400;
 const at = { createdAt: 'created_at', updatedAt: 'updated_at' };

@@ -2,7 +2,8 @@ import type { Database } from '../db/database.ts';
 import { refuse } from '../kernel/errors.ts';
 import type { Instant } from '../kernel/table.ts';
 import { type Asked, ask, type Outcome } from './ask.ts';
-import { addressHeader, createLibrary, type Library, resetHours } from './library.ts';
+import { addressHeader, resetHours } from './figures.ts';
+import type { Library } from './library.ts';
 import { Tries } from './tries.ts';
 
 export interface PeopleSettings {
@@ -54,7 +55,8 @@ interface LibraryUser {
 
 /** The people who use the console: who they are, and how they prove it. What they may do is said by their memberships. */
 export class People {
-  readonly #library: Library;
+  readonly #open: () => Promise<Library>;
+  #opened: Promise<Library> | undefined;
   readonly #tries: Tries;
   readonly #wallClock: () => Instant;
   readonly #tokens = new Map<string, string>();
@@ -62,16 +64,23 @@ export class People {
   constructor({ database, secret, isTls, wallClock }: PeopleSettings) {
     this.#wallClock = wallClock;
     this.#tries = new Tries(database);
-    this.#library = createLibrary({
-      ...{ database, secret, isTls },
-      onResetToken: (email, token) => this.#tokens.set(email, token),
-    });
+    const onResetToken = (email: string, token: string) => void this.#tokens.set(email, token);
+    this.#open = async () => {
+      const { createLibrary } = await import('./library.ts');
+      return createLibrary({ database, secret, isTls, onResetToken });
+    };
+  }
+
+  /** Reading the library takes half a second of a core: that is not for the start, and not for servers that nobody signs in to. */
+  #library(): Promise<Library> {
+    this.#opened ??= this.#open();
+    return this.#opened;
   }
 
   /** Whoever is signed in. Looking may prolong the session, which the browser then must know. */
   async whoIs(visitor: Visitor): Promise<Outcome<SignedIn> | undefined> {
     if (visitor.cookies === undefined) return undefined;
-    const { response, headers } = await this.#library.api.getSession({
+    const { response, headers } = await (await this.#library()).api.getSession({
       headers: headersOf(visitor),
       returnHeaders: true,
     });
@@ -85,8 +94,12 @@ export class People {
     if (crowded) return crowded;
     try {
       return await ask(
-        () =>
-          this.#library.api.signUpEmail({ body: asked, headers: headersOf(visitor), returnHeaders: true }),
+        async () =>
+          (await this.#library()).api.signUpEmail({
+            body: asked,
+            headers: headersOf(visitor),
+            returnHeaders: true,
+          }),
         ({ user }) => personOf(user),
       );
     } catch (error) {
@@ -102,8 +115,8 @@ export class People {
     const crowded = await this.#tries.take(email, visitor.address, this.#wallClock());
     if (crowded) return crowded;
     const outcome = await ask(
-      () =>
-        this.#library.api.signInEmail({
+      async () =>
+        (await this.#library()).api.signInEmail({
           body: { email, password },
           headers: headersOf(visitor),
           returnHeaders: true,
@@ -119,7 +132,7 @@ export class People {
     const crowded = await this.#tries.take(null, visitor.address, this.#wallClock());
     if (crowded) return crowded;
     const headers = headersOf(visitor);
-    const { api } = this.#library;
+    const { api } = await this.#library();
     const outcome = await ask(
       () =>
         'code' in asked
@@ -135,15 +148,19 @@ export class People {
 
   signOut(visitor: Visitor): Asked<null> {
     return ask(
-      () => this.#library.api.signOut({ headers: headersOf(visitor), returnHeaders: true }),
+      async () => (await this.#library()).api.signOut({ headers: headersOf(visitor), returnHeaders: true }),
       () => null,
     );
   }
 
   rename(name: string, visitor: Visitor): Asked<null> {
     return ask(
-      () =>
-        this.#library.api.updateUser({ body: { name }, headers: headersOf(visitor), returnHeaders: true }),
+      async () =>
+        (await this.#library()).api.updateUser({
+          body: { name },
+          headers: headersOf(visitor),
+          returnHeaders: true,
+        }),
       () => null,
     );
   }
@@ -156,8 +173,8 @@ export class People {
   ): Asked<null> {
     return this.#guarded(person, visitor, () =>
       ask(
-        () =>
-          this.#library.api.changePassword({
+        async () =>
+          (await this.#library()).api.changePassword({
             body: { ...asked, revokeOtherSessions: true },
             headers: headersOf(visitor),
             returnHeaders: true,
@@ -168,7 +185,7 @@ export class People {
   }
 
   async devices(visitor: Visitor): Promise<readonly Device[]> {
-    const sessions = await this.#library.api.listSessions({ headers: headersOf(visitor) });
+    const sessions = await (await this.#library()).api.listSessions({ headers: headersOf(visitor) });
     return sessions.map(({ id, createdAt, updatedAt, expiresAt, ipAddress, userAgent }) => ({
       id,
       createdAt: createdAt.getTime(),
@@ -181,18 +198,24 @@ export class People {
 
   async revokeDevice(id: string, visitor: Visitor): Asked<null> {
     const headers = headersOf(visitor);
-    const sessions = await this.#library.api.listSessions({ headers });
+    const sessions = await (await this.#library()).api.listSessions({ headers });
     const session = sessions.find((one) => one.id === id);
     if (!session) return refuse('resource_not_found');
     return ask(
-      () => this.#library.api.revokeSession({ body: { token: session.token }, headers, returnHeaders: true }),
+      async () =>
+        (await this.#library()).api.revokeSession({
+          body: { token: session.token },
+          headers,
+          returnHeaders: true,
+        }),
       () => null,
     );
   }
 
   revokeOthers(visitor: Visitor): Asked<null> {
     return ask(
-      () => this.#library.api.revokeOtherSessions({ headers: headersOf(visitor), returnHeaders: true }),
+      async () =>
+        (await this.#library()).api.revokeOtherSessions({ headers: headersOf(visitor), returnHeaders: true }),
       () => null,
     );
   }
@@ -200,8 +223,8 @@ export class People {
   enableTwoFactor(password: string, person: Person, visitor: Visitor): Asked<SecondFactor> {
     return this.#guarded(person, visitor, () =>
       ask(
-        () =>
-          this.#library.api.enableTwoFactor({
+        async () =>
+          (await this.#library()).api.enableTwoFactor({
             body: { password, method: 'totp' },
             headers: headersOf(visitor),
             returnHeaders: true,
@@ -217,8 +240,8 @@ export class People {
   disableTwoFactor(password: string, person: Person, visitor: Visitor): Asked<null> {
     return this.#guarded(person, visitor, () =>
       ask(
-        () =>
-          this.#library.api.disableTwoFactor({
+        async () =>
+          (await this.#library()).api.disableTwoFactor({
             body: { password },
             headers: headersOf(visitor),
             returnHeaders: true,
@@ -232,7 +255,7 @@ export class People {
   async resetToken(email: string): Promise<{ readonly token: string; readonly expiresAt: Instant } | null> {
     const address = email.toLowerCase();
     const expiresAt = this.#wallClock() + resetHours * 3_600_000;
-    await this.#library.api.requestPasswordReset({ body: { email: address } });
+    await (await this.#library()).api.requestPasswordReset({ body: { email: address } });
     const token = this.#tokens.get(address);
     this.#tokens.delete(address);
     return token === undefined ? null : { token, expiresAt };
@@ -243,7 +266,7 @@ export class People {
     if (crowded) return crowded;
     const outcome = await ask(
       async () => ({
-        response: await this.#library.api.resetPassword({ body: asked }),
+        response: await (await this.#library()).api.resetPassword({ body: asked }),
         headers: new Headers(),
       }),
       () => null,
@@ -254,7 +277,7 @@ export class People {
 
   /** For the seed file: the person of this address, made with the password when there is none. */
   async declare({ email, password }: { email: string; password: string }): Promise<string> {
-    const { internalAdapter, password: passwords } = await this.#library.$context;
+    const { internalAdapter, password: passwords } = await (await this.#library()).$context;
     const address = email.toLowerCase();
     const found = await this.#find(address);
     if (found) return found;
@@ -276,7 +299,7 @@ export class People {
   }
 
   async #find(email: string): Promise<string | undefined> {
-    const { internalAdapter } = await this.#library.$context;
+    const { internalAdapter } = await (await this.#library()).$context;
     return (await internalAdapter.findUserByEmail(email))?.user.id;
   }
 

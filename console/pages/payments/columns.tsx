@@ -1,26 +1,9 @@
-import type { Payment, PaymentStatus } from '../../client/shapes.ts';
+import type { Payment } from '../../client/shapes.ts';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { sentence } from '../../parts/words.ts';
 import { AmountCell } from '../records/amount-cell.tsx';
-
-export const paymentStatuses: readonly PaymentStatus[] = [
-  'pending',
-  'requires_action',
-  'processing',
-  'authorized',
-  'partially_captured',
-  'captured',
-  'settled',
-  'partially_refunded',
-  'refunded',
-  'disputed',
-  'charged_back',
-  'failed',
-  'canceled',
-  'expired',
-];
 
 /** Also for the payments of a customer. */
 export const paymentColumns: readonly Column<Payment>[] = [

@@ -1,0 +1,90 @@
+import { Plus } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useCapabilities } from '../../client/currencies.ts';
+import { useFilters, useOpenParam } from '../../client/filters.ts';
+import { useList } from '../../client/queries.ts';
+import { useAllowed } from '../../frame/session.tsx';
+import { Button } from '../../parts/button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { FilterText } from '../../parts/filter-bar.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { sentence } from '../../parts/words.ts';
+import { RecordFilters } from './filters.tsx';
+import { Hits } from './hits.tsx';
+
+export interface RecordListProps<Row> {
+  readonly kind: 'payment' | 'refund' | 'dispute' | 'customer' | 'transfer';
+  readonly columns: readonly Column<Row>[];
+  /** What can be searched for. */
+  readonly placeholder: string;
+  /** Filters by a text that only this list has. */
+  readonly texts: readonly { readonly name: string; readonly label: string; readonly placeholder: string }[];
+  /** What is said where there is none yet; `action` unless one can be created. */
+  readonly none: { readonly icon: ReactNode; readonly words: ReactNode; readonly action?: ReactNode };
+  /** The dialog that makes one. */
+  readonly create?: (onClose: () => void) => ReactNode;
+}
+
+/** A page of records. One page of rows at a time, whatever their number: the server filters and pages. */
+export function RecordList<Row extends { readonly id: string }>(props: RecordListProps<Row>) {
+  const { kind, columns, placeholder, texts, none } = props;
+  const plural = `${kind}s`;
+  const mayCreate = useAllowed('developer') && props.create !== undefined;
+  const [isCreating, setCreating] = useOpenParam('create');
+  const names = ['q', 'status', ...texts.map(({ name }) => name), 'createdAfter', 'createdBefore'];
+  const [{ q, ...filters }, setFilters] = useFilters(...names);
+  const list = useList<Row>(`app/developer_api_${plural}`, filters, { isEnabled: q === undefined });
+  const states = useCapabilities()?.resources.find(({ name }) => name === kind)?.states ?? [];
+  const create = mayCreate ? (
+    <Button look="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
+      Create {kind}
+    </Button>
+  ) : undefined;
+  const empty =
+    Object.keys(filters).length > 0 ? (
+      <EmptyState title={`No ${kind} fits`}>Change or clear the filters above.</EmptyState>
+    ) : (
+      <EmptyState icon={none.icon} title={`No ${plural} yet`} action={none.action ?? create}>
+        {none.words}
+      </EmptyState>
+    );
+  return (
+    <>
+      <PageHeader title={sentence(plural)} actions={create} />
+      <RecordFilters
+        values={{ q, ...filters }}
+        onChange={setFilters}
+        statuses={states}
+        placeholder={placeholder}
+      >
+        {texts.map(({ name, ...words }) => (
+          <FilterText
+            key={name}
+            {...words}
+            value={filters[name]}
+            onChange={(text) => setFilters({ [name]: text })}
+          />
+        ))}
+      </RecordFilters>
+      {q === undefined ? (
+        <Table
+          caption={sentence(plural)}
+          columns={columns}
+          rows={list.rows}
+          rowKey={({ id }) => id}
+          rowLink={({ id }) => `${plural}/${id}`}
+          isLoading={list.isLoading}
+          isRefreshing={list.isRefreshing}
+          problem={list.problem}
+          empty={empty}
+          footer={<Pager {...list.paging} />}
+        />
+      ) : (
+        <Hits text={q} kind={kind} />
+      )}
+      {isCreating && mayCreate ? props.create?.(() => setCreating(false)) : null}
+    </>
+  );
+}
