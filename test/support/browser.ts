@@ -28,17 +28,28 @@ export interface Watched {
   readonly context: BrowserContext;
   readonly page: Page;
   /** What the browser complained of: errors of scripts, of the console, and of the content security policy. */
-  readonly complaints: readonly string[];
+  readonly complaints: string[];
+}
+
+/** The cookies and the storage of a window, for another one. */
+export type State = Awaited<ReturnType<BrowserContext['storageState']>>;
+
+export interface WindowOptions {
+  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly theme?: Theme;
+  /** As somebody who has signed in elsewhere. */
+  readonly signedIn?: State;
 }
 
 /** A window whose complaints are kept. An answer of 4xx that a page expects is not one. */
 export async function openWindow(
   browser: Browser,
   baseURL: string,
-  options: { readonly viewport?: { width: number; height: number }; readonly theme?: Theme } = {},
+  options: WindowOptions = {},
 ): Promise<Watched> {
   const context = await browser.newContext({
     baseURL,
+    ...(options.signedIn === undefined ? {} : { storageState: options.signedIn }),
     viewport: options.viewport ?? desktop,
     colorScheme: options.theme ?? 'light',
     reducedMotion: 'reduce',
@@ -56,6 +67,45 @@ export async function openWindow(
   return { context, page, complaints };
 }
 
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** Where the form of the sign-in page is shown. */
+export async function signIn(page: Page, { email, password }: Credentials): Promise<void> {
+  await page.getByLabel('Email').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** All that a page could keep for later, and all that it shows. */
+export async function everythingOf(page: Page): Promise<string> {
+  const kept = await page.evaluate('JSON.stringify([localStorage, sessionStorage, history.state])');
+  return `${await page.content()}${kept}`;
+}
+
+export function clipboardOf(page: Page): Promise<string> {
+  return page.evaluate('navigator.clipboard.readText()');
+}
+
+/** Signs in and gives what a window needs to be signed in too: the server counts how often that is tried. */
+export async function signedInState(browser: Browser, baseURL: string, who: Credentials): Promise<State> {
+  const { context, page } = await openWindow(browser, baseURL);
+  await page.goto('/console/sign-in');
+  await signIn(page, who);
+  await page.getByRole('button', { name: /account of/ }).waitFor();
+  const state = await context.storageState();
+  await context.close();
+  return state;
+}
+
+/** Waits until the page shows what it has to show: a heading, and nothing that is still being loaded. */
+export async function untilLoaded(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.locator('.animate-pulse, [aria-busy=true]').first().waitFor({ state: 'detached' });
+}
+
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 interface AxeResult {
@@ -66,12 +116,25 @@ interface AxeResult {
   }[];
 }
 
+export interface Rules {
+  /** Nothing but these. */
+  readonly only?: readonly string[];
+  readonly except?: readonly string[];
+}
+
 /** Every rule of axe, on the page as it stands. The policy of the page lets no script in but through the debugger. */
-export async function expectAccessible(page: Page, what: string): Promise<void> {
+export async function expectAccessible(
+  page: Page,
+  what: string,
+  { only, except }: Rules = {},
+): Promise<void> {
+  const options = {
+    resultTypes: ['violations'],
+    ...(only === undefined ? {} : { runOnly: only }),
+    rules: Object.fromEntries((except ?? []).map((id) => [id, { enabled: false }])),
+  };
   await page.evaluate(axeSource);
-  const { violations } = (await page.evaluate(
-    'axe.run(document, { resultTypes: ["violations"] })',
-  )) as AxeResult;
+  const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as AxeResult;
   const found = violations.map(({ id, help, nodes }) => ({
     id,
     help,
