@@ -68,7 +68,10 @@ export function createQueryClient(onSessionMissing: (client: QueryClient) => voi
     },
   });
   const watch = (error: unknown) => {
-    if (asProblem(error).code === 'session_missing') onSessionMissing(client);
+    const { code } = asProblem(error);
+    if (code === 'session_missing') onSessionMissing(client);
+    // Perhaps not the record is gone but the person's place in the organization: the session says so.
+    if (code === 'resource_not_found') void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
   };
   client.getQueryCache().config.onError = watch;
   client.getMutationCache().config.onError = watch;

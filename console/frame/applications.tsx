@@ -1,10 +1,10 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useLocation, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useRead } from '../client/queries.ts';
 import type { ApiProblem } from '../client/request.ts';
 import type { Application, List } from '../client/shapes.ts';
 
-/** Which application a page is about: `?app=` in the URL, else the one last chosen here, else the first active one. */
+/** Which application a page is about: `?app=` in the URL, else the one last chosen here, else the oldest active one. */
 export interface ChosenApplication {
   readonly applications: readonly Application[];
   readonly chosen: Application | undefined;
@@ -37,14 +37,15 @@ export function useChosenApplication(orgId: string): ChosenApplication {
   });
   const search: Readonly<Record<string, string | undefined>> = useSearch({ strict: false });
   const navigate = useNavigate();
+  const pathname = useLocation({ select: (location) => location.pathname });
   const applications = data?.data ?? [];
   const find = (id: string | null | undefined) => applications.find((application) => application.id === id);
   const last = find(remembered(orgId));
   const chosen =
     find(search.app) ??
     (last?.status === 'active' ? last : undefined) ??
-    applications.find(({ status }) => status === 'active') ??
-    applications[0];
+    applications.findLast(({ status }) => status === 'active') ??
+    applications.at(-1);
   const appId = chosen?.id;
   useEffect(() => {
     if (appId === undefined) return;
@@ -52,13 +53,14 @@ export function useChosenApplication(orgId: string): ChosenApplication {
     // The URL always names the application, so that a copied link shows the same to somebody else.
     if (search.app !== appId) {
       void navigate({
-        to: '.',
+        // Not '.': from an address that no page has, that would lead away from saying so.
+        to: pathname,
         search: { ...search, app: appId },
         replace: true,
         state: true,
         resetScroll: false,
       });
     }
-  }, [orgId, appId, search, navigate]);
+  }, [orgId, appId, pathname, search, navigate]);
   return { applications, chosen, isLoading, problem, refresh };
 }

@@ -9,6 +9,9 @@ export function MissingPage() {
   return (
     <>
       <title>Not found · Sandbank</title>
+      <h1 tabIndex={-1} className="sr-only">
+        Not found
+      </h1>
       <EmptyState
         title="This page does not exist"
         action={

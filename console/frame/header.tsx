@@ -17,7 +17,7 @@ import type { Application } from '../client/shapes.ts';
 import { IconButton } from '../parts/button.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuLine } from '../parts/menu.tsx';
 import { ClockControl } from './clock.tsx';
-import { signOut, usePerson, useSession } from './session.tsx';
+import { signOut, useAllowed, usePerson, useSession } from './session.tsx';
 import { setTheme, type ThemeChoice, useTheme } from './theme.ts';
 
 export interface HeaderProps {
@@ -74,6 +74,7 @@ export const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
 
 function Switcher({ applications, chosen }: Pick<HeaderProps, 'applications' | 'chosen'>) {
   const { organizations } = useSession();
+  const mayCreate = useAllowed('developer');
   const { orgId } = useScope();
   const navigate = useNavigate();
   const organization = organizations.find(({ id }) => id === orgId);
@@ -103,16 +104,18 @@ function Switcher({ applications, chosen }: Pick<HeaderProps, 'applications' | '
             value: id,
             label: status === 'archived' ? `${name} (archived)` : name,
           }))}
-          // A record of one application does not exist in another: the way leads to the overview.
+          // What is open may be about the application before, as its keys are: the way leads to the overview.
           onChange={(app) => void navigate({ to: `/${orgId}`, search: { app } as never })}
         />
       ) : null}
-      <MenuItem
-        icon={<Plus aria-hidden size={15} />}
-        onSelect={() => void navigate({ to: `/${orgId}/applications`, search: { create: '1' } as never })}
-      >
-        New application
-      </MenuItem>
+      {mayCreate ? (
+        <MenuItem
+          icon={<Plus aria-hidden size={15} />}
+          onSelect={() => void navigate({ to: `/${orgId}/applications`, search: { create: '1' } as never })}
+        >
+          New application
+        </MenuItem>
+      ) : null}
       <MenuLine />
       <MenuChoice
         label="Organization"

@@ -16,7 +16,7 @@ import { Missing } from './fallback.tsx';
 import { Header } from './header.tsx';
 import { isOrganizational } from './pages.ts';
 import { PaletteHost } from './palette-host.tsx';
-import { useSession } from './session.tsx';
+import { useAllowed, useSession } from './session.tsx';
 import { Drawer, Sidebar } from './sidebar.tsx';
 
 /** Everything inside an organization: it provides the scope, then sidebar, header and the page. */
@@ -105,6 +105,7 @@ function Shell({ applications, chosen, children }: ShellProps) {
 }
 
 function Page({ hasApplication }: { readonly hasApplication: boolean }) {
+  const mayCreate = useAllowed('developer');
   const section = useLocation({ select: ({ pathname }) => pathname.split('/').filter(Boolean)[1] ?? '' });
   if (hasApplication || isOrganizational(section)) return <Outlet />;
   return (
@@ -113,11 +114,13 @@ function Page({ hasApplication }: { readonly hasApplication: boolean }) {
       <div className="rounded-lg border bg-surface">
         <EmptyState
           icon={<Boxes aria-hidden size={20} />}
-          title="Make your first application"
+          title={mayCreate ? 'Make your first application' : 'Nobody has made an application yet'}
           action={
-            <Anchor to="applications" search={{ create: '1' }} className={buttonClass('primary')}>
-              Create application
-            </Anchor>
+            mayCreate ? (
+              <Anchor to="applications" search={{ create: '1' }} className={buttonClass('primary')}>
+                Create application
+              </Anchor>
+            ) : undefined
           }
         >
           An application has API keys, webhooks, settings and a clock of its own. Payments, customers,

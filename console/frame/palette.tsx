@@ -6,19 +6,25 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { useRead } from '../client/queries.ts';
 import { useScope } from '../client/scope.ts';
 import type { SearchAnswer, SearchHit } from '../client/shapes.ts';
+import { useReturnFocus } from '../parts/focus.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { sentence } from '../parts/words.ts';
 import { navigation } from './pages.ts';
 import type { PaletteProps } from './palette-host.tsx';
+import { useAllowed } from './session.tsx';
 
-const actions = [
-  { label: 'Create payment', to: 'payments' },
-  { label: 'Create customer', to: 'customers' },
-  { label: 'Create transfer', to: 'transfers' },
-  { label: 'Create webhook', to: 'webhooks' },
-  { label: 'Create API key', to: 'keys' },
-  { label: 'Create application', to: 'applications' },
-  { label: 'Invite member', to: 'members' },
+const actions: readonly {
+  readonly label: string;
+  readonly to: string;
+  readonly role: 'developer' | 'admin';
+}[] = [
+  { label: 'Create payment', to: 'payments', role: 'developer' },
+  { label: 'Create customer', to: 'customers', role: 'developer' },
+  { label: 'Create transfer', to: 'transfers', role: 'developer' },
+  { label: 'Create webhook', to: 'webhooks', role: 'developer' },
+  { label: 'Create API key', to: 'keys', role: 'developer' },
+  { label: 'Create application', to: 'applications', role: 'developer' },
+  { label: 'Invite member', to: 'members', role: 'admin' },
 ];
 
 const allPages = navigation.flatMap(([, items]) => items);
@@ -47,6 +53,7 @@ export default function Palette({ isOpen, onOpenChange }: PaletteProps) {
   );
   const { orgId } = useScope();
   const navigate = useNavigate();
+  const returnFocus = useReturnFocus(isOpen);
   const go = (to: string, search?: Readonly<Record<string, string>>) => {
     onOpenChange(false);
     void navigate({
@@ -58,7 +65,8 @@ export default function Palette({ isOpen, onOpenChange }: PaletteProps) {
   const fits = ({ label }: { readonly label: string }) =>
     label.toLowerCase().includes(text.trim().toLowerCase());
   const pages = allPages.filter(fits);
-  const commands = actions.filter(fits);
+  const mayDo = { developer: useAllowed('developer'), admin: useAllowed('admin') };
+  const commands = actions.filter((action) => fits(action) && mayDo[action.role]);
   const hits = asked.length >= 2 ? (data?.hits ?? []) : [];
   return (
     <Dialog.Root open={isOpen} onOpenChange={onOpenChange}>
@@ -66,6 +74,7 @@ export default function Palette({ isOpen, onOpenChange }: PaletteProps) {
         <Dialog.Overlay className="shade-in fixed inset-0 z-50 bg-shade" />
         <Dialog.Content
           aria-describedby={undefined}
+          onCloseAutoFocus={returnFocus}
           className="pop-in fixed inset-x-2 top-2 z-50 overflow-hidden rounded-lg border bg-raised shadow-pop sm:inset-x-auto sm:top-[12vh] sm:left-1/2 sm:w-[36rem] sm:-translate-x-1/2"
         >
           <Dialog.Title className="sr-only">Search and commands</Dialog.Title>

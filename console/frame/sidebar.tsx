@@ -4,6 +4,7 @@ import { Dialog } from 'radix-ui';
 import markUrl from '../mark.svg';
 import { Anchor } from '../parts/anchor.tsx';
 import { IconButton } from '../parts/button.tsx';
+import { useReturnFocus } from '../parts/focus.ts';
 import { classes } from '../parts/words.ts';
 import { type NavigationItem, navigation } from './pages.ts';
 import { useSession } from './session.tsx';
@@ -26,12 +27,14 @@ export function Drawer({
   readonly isOpen: boolean;
   readonly onOpenChange: (isOpen: boolean) => void;
 }) {
+  const returnFocus = useReturnFocus(isOpen);
   return (
     <Dialog.Root open={isOpen} onOpenChange={onOpenChange}>
       <Dialog.Portal>
         <Dialog.Overlay className="shade-in fixed inset-0 z-50 bg-shade" />
         <Dialog.Content
           aria-describedby={undefined}
+          onCloseAutoFocus={returnFocus}
           className="drawer-in fixed inset-y-0 left-0 z-50 flex w-64 flex-col overflow-y-auto border-r bg-sunken px-3 pb-4"
         >
           <Dialog.Title className="sr-only">Menu</Dialog.Title>

@@ -43,6 +43,8 @@ export interface SecretDialogProps {
   readonly warning?: string;
   readonly onClose: () => void;
   readonly children?: ReactNode;
+  /** Beside the button: what is done next with the secret in hand. */
+  readonly more?: ReactNode;
 }
 
 /** Shows a secret once. Its button says that the secret is kept; every other way out asks first. */
@@ -54,6 +56,7 @@ export function SecretDialog({
   warning,
   onClose,
   children,
+  more,
 }: SecretDialogProps) {
   const [isAsking, setAsking] = useState(false);
   return (
@@ -64,9 +67,12 @@ export function SecretDialog({
         title={title}
         description={description}
         footer={
-          <Button look="primary" onClick={onClose}>
-            I have kept the {what}
-          </Button>
+          <>
+            {more}
+            <Button look="primary" onClick={onClose}>
+              I have kept the {what}
+            </Button>
+          </>
         }
       >
         <SecretOnce secret={secret} what={what} {...(warning === undefined ? {} : { warning })} />

@@ -3,6 +3,7 @@ import { AlertDialog, Dialog as RadixDialog } from 'radix-ui';
 import { type FormEvent, type ReactNode, useId } from 'react';
 import type { ApiProblem } from '../client/request.ts';
 import { Button, IconButton } from './button.tsx';
+import { useReturnFocus } from './focus.ts';
 import { ProblemBanner } from './problem.tsx';
 import { classes } from './words.ts';
 
@@ -56,6 +57,7 @@ export function Dialog(props: DialogProps) {
     children,
   } = props;
   const formId = useId();
+  const returnFocus = useReturnFocus(isOpen);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     event.stopPropagation();
@@ -74,6 +76,7 @@ export function Dialog(props: DialogProps) {
         <RadixDialog.Content
           className={classes(sheet, widths[size])}
           onOpenAutoFocus={focusFirstField}
+          onCloseAutoFocus={returnFocus}
           {...(description === undefined ? { 'aria-describedby': undefined } : {})}
         >
           <div className="flex items-start justify-between gap-4 px-5 pt-4 pb-3">
@@ -137,11 +140,12 @@ export interface ConfirmDialogProps {
 
 /** Asks before something that cannot be undone. The page closes it when the write is done. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
+  const returnFocus = useReturnFocus(props.isOpen);
   return (
     <AlertDialog.Root open={props.isOpen} onOpenChange={props.onOpenChange}>
       <AlertDialog.Portal>
         <AlertDialog.Overlay className={shade} />
-        <AlertDialog.Content className={classes(sheet, widths.small)}>
+        <AlertDialog.Content className={classes(sheet, widths.small)} onCloseAutoFocus={returnFocus}>
           <div className="flex flex-col gap-3 px-5 pt-4 pb-5">
             <AlertDialog.Title className="text-lg font-semibold">{props.title}</AlertDialog.Title>
             <AlertDialog.Description asChild>

@@ -35,7 +35,7 @@ export function PageHeader({ title, badge, description, actions, parent, heading
           {badge}
         </div>
         {description === undefined ? null : (
-          <div className="mt-1 max-w-[42rem] text-muted">{description}</div>
+          <div className="mt-1 max-w-[42rem] text-muted [overflow-wrap:anywhere]">{description}</div>
         )}
       </div>
       {actions === undefined ? null : <div className="flex flex-wrap items-center gap-2">{actions}</div>}

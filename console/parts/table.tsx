@@ -1,7 +1,8 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { ApiProblem } from '../client/request.ts';
 import { Anchor } from './anchor.tsx';
 import { ProblemBanner } from './problem.tsx';
+import { Scrolled } from './scrolled.tsx';
 import { Skeleton } from './skeleton.tsx';
 import { classes } from './words.ts';
 
@@ -40,8 +41,6 @@ const rowsWhileLoading = [1, 2, 3, 4, 5, 6];
 /** A list as a real table, in a frame of its own. Buttons and links inside a linked row need `relative z-10`. */
 export function Table<Row>(props: TableProps<Row>) {
   const { caption, columns, rows, rowKey, rowLink, isLoading = false, problem, empty, footer } = props;
-  const box = useRef<HTMLElement>(null);
-  const isScrolled = useOverflow(box);
   if (problem && rows.length === 0) return <ProblemBanner problem={problem} />;
   if (!isLoading && rows.length === 0 && empty !== undefined) {
     return <div className="rounded-lg border bg-surface">{empty}</div>;
@@ -53,14 +52,7 @@ export function Table<Row>(props: TableProps<Row>) {
         props.isFlush ? 'rounded-b-lg border-t' : 'rounded-lg border bg-surface',
       )}
     >
-      <section
-        ref={box}
-        aria-label={caption}
-        // A region that scrolls must be reachable by keyboard, one that does not must not hold up the Tab key.
-        {...(isScrolled ? { tabIndex: 0 } : {})}
-        className="relative overflow-x-auto focus-visible:outline-offset-[-2px]"
-        aria-busy={isLoading || props.isRefreshing || undefined}
-      >
+      <Scrolled label={caption} isBusy={isLoading || props.isRefreshing === true}>
         <table className="w-full border-collapse text-sm">
           <caption className="sr-only">{caption}</caption>
           <thead>
@@ -110,7 +102,7 @@ export function Table<Row>(props: TableProps<Row>) {
                 ))}
           </tbody>
         </table>
-      </section>
+      </Scrolled>
       {footer}
     </div>
   );
@@ -123,17 +115,4 @@ function cellClass<Row>(column: Column<Row>): string {
     column.isMinor && 'max-sm:hidden',
     column.isWide ? 'w-full max-w-0 min-w-40 truncate' : 'whitespace-nowrap',
   );
-}
-
-function useOverflow(box: React.RefObject<HTMLElement | null>): boolean {
-  const [isOverflowing, setOverflowing] = useState(false);
-  useEffect(() => {
-    const element = box.current;
-    if (element === null) return;
-    const observer = new ResizeObserver(() => setOverflowing(element.scrollWidth > element.clientWidth + 1));
-    observer.observe(element);
-    if (element.firstElementChild) observer.observe(element.firstElementChild);
-    return () => observer.disconnect();
-  });
-  return isOverflowing;
 }

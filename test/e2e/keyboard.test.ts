@@ -184,8 +184,7 @@ describeInBrowser('with the keyboard alone', () => {
     await dialog.waitFor({ state: 'detached' });
   });
 
-  // Radix gives the focus back to a Dialog.Trigger alone, and the console's dialogs have none: the focus falls to the body.
-  test.fails.each([
+  test.each([
     ['a dialog', 'payments', 'Create payment', 'Enter'],
     ['the palette', 'customers', 'Create customer', 'Control+K'],
     ['a question', 'payments', 'Cancel…', 'Enter'],

@@ -126,7 +126,7 @@ describeInBrowser('in one browser', () => {
       await made.getByRole('button', { name: 'Copy signing secret' }).click();
       secret = await clipboardOf(page);
       expect(secret).toMatch(/^whsec_/);
-      await made.getByRole('button', { name: 'Done' }).click();
+      await made.getByRole('button', { name: 'I have kept the signing secret' }).click();
       await page.getByRole('row', { name: receiver.url }).waitFor();
       expect(await everythingOf(page)).not.toContain(secret);
     });

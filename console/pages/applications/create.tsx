@@ -26,7 +26,7 @@ export function CreateApplication({ onClose }: { readonly onClose: () => void })
       onOpenChange={onClose}
       size="small"
       title="Create application"
-      description="A sandbox of its own: its records, keys, webhooks, ledger and clock are kept apart from every other."
+      description="It has API keys, webhooks, settings and a clock of its own. Records and books belong to the organization."
       submitLabel="Create application"
       onSubmit={() => void submit()}
       isBusy={create.isBusy}

@@ -1,5 +1,6 @@
 import { ShieldAlert } from 'lucide-react';
 import type { Dispute } from '../../client/shapes.ts';
+import { useAllowed } from '../../frame/session.tsx';
 import { Anchor } from '../../parts/anchor.tsx';
 import { buttonClass } from '../../parts/button.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
@@ -28,6 +29,7 @@ const columns: readonly Column<Dispute>[] = [
 ];
 
 export function DisputeList() {
+  const mayWrite = useAllowed('developer');
   return (
     <RecordList
       kind="dispute"
@@ -38,11 +40,11 @@ export function DisputeList() {
         icon: <ShieldAlert aria-hidden size={20} />,
         words:
           'A dispute is a customer’s objection to a payment. Make a payment with the scenario “dispute”, or take the action “dispute” on a captured one.',
-        action: (
+        action: mayWrite ? (
           <Anchor to="payments" search={{ create: '1' }} className={buttonClass('primary')}>
             Create a payment to dispute
           </Anchor>
-        ),
+        ) : undefined,
       }}
     />
   );

@@ -5,6 +5,7 @@ import { Anchor } from '../../parts/anchor.tsx';
 import { buttonClass } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { Scrolled } from '../../parts/scrolled.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { Sides } from './sides.tsx';
 
@@ -36,9 +37,9 @@ export function BalanceCards({
             {rows.length === 0 ? (
               <p className="px-5 pb-4 text-muted">Every account stands at zero.</p>
             ) : (
-              <div className="overflow-x-auto border-t">
+              <Scrolled label={`Balances in ${currency}`} className="border-t">
                 <Sides caption={`Balances in ${currency}`} rows={rows} hasTotal />
-              </div>
+              </Scrolled>
             )}
           </Card>
         );

@@ -42,8 +42,8 @@ export function RefundList() {
         words:
           'A refund gives back what a payment has captured, in part or whole. Make one on the page of a captured payment.',
         action: (
-          <Anchor to="payments" search={{ status: 'captured' }} className={buttonClass('primary')}>
-            See captured payments
+          <Anchor to="payments" className={buttonClass('primary')}>
+            See payments
           </Anchor>
         ),
       }}

@@ -18,8 +18,7 @@ const columns: readonly Column<LoggedRequest>[] = [
     isWide: true,
     cell: ({ method, path }) => (
       <span className="font-mono text-xs" title={path}>
-        <span className="mr-2 font-semibold">{method}</span>
-        <Operation path={shortPath(path)} />
+        <span className="font-semibold">{method}</span> <Operation path={shortPath(path)} />
       </span>
     ),
   },

@@ -2,12 +2,13 @@ import { useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
 import type { Webhook } from '../../client/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
-import { Button, buttonClass } from '../../parts/button.tsx';
+import { buttonClass } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { useToast } from '../../parts/toast.tsx';
+import { SecretDialog } from '../secret.tsx';
 import { useCurrentApplication } from './applications.ts';
 import { bodyOf, isComplete, isSaidByField, newDraft, WebhookFields } from './form.tsx';
-import { OwnSecret, SecretShown } from './secret.tsx';
+import { OwnSecret, Verifying } from './secret.tsx';
 
 /** Mounted while it is open, so that the secret is gone when it closes. */
 export function CreateWebhook({ onClose }: { readonly onClose: () => void }) {
@@ -19,23 +20,19 @@ export function CreateWebhook({ onClose }: { readonly onClose: () => void }) {
   const made = create.answer;
   if (made?.secret !== undefined) {
     return (
-      <Dialog
-        isOpen
-        onOpenChange={onClose}
+      <SecretDialog
         title="Keep the signing secret"
-        footer={
-          <>
-            <Anchor to={`webhooks/${made.id}`} search={{ test: '1' }} className={buttonClass()}>
-              Send a test event…
-            </Anchor>
-            <Button look="primary" onClick={onClose}>
-              Done
-            </Button>
-          </>
+        what="signing secret"
+        secret={made.secret}
+        onClose={onClose}
+        more={
+          <Anchor to={`webhooks/${made.id}`} search={{ test: '1' }} className={buttonClass()}>
+            Send a test event…
+          </Anchor>
         }
       >
-        <SecretShown secret={made.secret} />
-      </Dialog>
+        <Verifying />
+      </SecretDialog>
     );
   }
   const own = secret.trim();

@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
 import type { Webhook } from '../../client/shapes.ts';
-import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, isAbout, Select } from '../../parts/field.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useToast } from '../../parts/toast.tsx';
-import { OwnSecret, SecretShown } from './secret.tsx';
+import { SecretDialog } from '../secret.tsx';
+import { OwnSecret, Verifying } from './secret.tsx';
 
 const overlaps = [
   { value: '0', label: 'Ends at once' },
@@ -26,15 +26,11 @@ export function RotateSecret({ id, onClose }: { readonly id: string; readonly on
   const made = rotate.answer;
   if (made?.secret !== undefined) {
     return (
-      <Dialog
-        isOpen
-        onOpenChange={onClose}
+      <SecretDialog
         title="Keep the new signing secret"
-        footer={
-          <Button look="primary" onClick={onClose}>
-            Done
-          </Button>
-        }
+        what="signing secret"
+        secret={made.secret}
+        onClose={onClose}
       >
         <p>
           {made.previousSecretExpiresAt === null ? (
@@ -46,8 +42,8 @@ export function RotateSecret({ id, onClose }: { readonly id: string; readonly on
             </>
           )}
         </p>
-        <SecretShown secret={made.secret} />
-      </Dialog>
+        <Verifying />
+      </SecretDialog>
     );
   }
   const own = secret.trim();

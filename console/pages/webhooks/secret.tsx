@@ -1,26 +1,22 @@
 import type { ApiProblem } from '../../client/request.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { Field, Input } from '../../parts/field.tsx';
-import { SecretOnce } from '../../parts/secret-once.tsx';
 
 const verification = `import { Webhook } from 'standardwebhooks';
 
 const webhook = new Webhook(process.env.WEBHOOK_SECRET);
 const event = webhook.verify(rawBody, headers);`;
 
-/** The signing secret, this once, and how a receiver uses it. */
-export function SecretShown({ secret }: { readonly secret: string }) {
+/** How a receiver uses the signing secret. */
+export function Verifying() {
   return (
-    <>
-      <SecretOnce secret={secret} what="signing secret" />
-      <div className="flex flex-col gap-2">
-        <p className="text-sm text-muted">
-          Every request is signed by the Standard Webhooks specification, whose libraries verify it. Give them
-          the body as it came, before anything parses it:
-        </p>
-        <CodeBlock title="Verifying in Node.js" code={verification} />
-      </div>
-    </>
+    <div className="flex flex-col gap-2">
+      <p className="text-sm text-muted">
+        Every request is signed by the Standard Webhooks specification, whose libraries verify it. Give them
+        the body as it came, before anything parses it:
+      </p>
+      <CodeBlock title="Verifying in Node.js" code={verification} />
+    </div>
   );
 }
 
