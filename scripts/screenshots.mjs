@@ -177,26 +177,15 @@ function shots(payment, desktop, phone) {
       theme: /** @type {const} */ ('light'),
       size: desktop,
       pages: [
-        ['overview', ''],
         ['payments', '/payments'],
         ['payment', `/payments/${payment}`],
-        ['webhooks', '/webhooks'],
         ['reconciliation', '/reconciliation'],
-        ['audit', '/audit'],
-        ['requests', '/requests'],
-        ['ledger', '/ledger'],
-        ['keys', '/keys'],
-        ['events', '/events'],
-        ['start', '/start'],
       ],
     },
     {
       theme: /** @type {const} */ ('dark'),
       size: desktop,
-      pages: [
-        ['overview-dark', ''],
-        ['payment-dark', `/payments/${payment}`],
-      ],
+      pages: [['overview-dark', '']],
     },
     {
       theme: /** @type {const} */ ('light'),
