@@ -5,13 +5,6 @@ export const roles = ['viewer', 'developer', 'admin', 'owner'] as const;
 
 export type Role = (typeof roles)[number];
 
-export const roleWords: Readonly<Record<Role, string>> = {
-  viewer: 'sees everything and changes nothing',
-  developer: 'also makes records, applications, API keys and webhooks',
-  admin: 'also invites and removes members and archives applications',
-  owner: 'also makes other owners and resets passwords',
-};
-
 export function isAtLeast(role: Role, needed: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(needed);
 }

@@ -11,7 +11,7 @@ export type LiveState = 'connecting' | 'open' | 'lost';
 
 const reopenMs = 15_000;
 
-/** Like useEventStream, but it tells how the connection does and when it has come back, so that nothing is missed silently. */
+/** The live stream. It tells how the connection does and when it has come back, so that nothing is missed silently. */
 export function useLive(onEvent: (event: EventRecord) => void, onReturn: () => void): LiveState {
   const scope = useScope();
   const [state, setState] = useState<LiveState>('connecting');
