@@ -106,7 +106,7 @@ async function ensureBuilt(/** @type {() => void} */ assertHeld) {
 
   await mustRun([tools.tsc, '-p', 'tsconfig.build.json', '--outDir', next], 'Compiling failed.');
   // In a process of its own: the database that makes the template needs some 750 MB, which end with that process.
-  const module = pathToFileURL(path.join(next, 'db', 'template.js')).href;
+  const module = pathToFileURL(path.join(next, 'src', 'db', 'template.js')).href;
   const program = `const { writeTemplate } = await import(${JSON.stringify(module)});
     await writeTemplate(${JSON.stringify(path.join(next, 'template.tar.gz'))});
     process.exit(0);`;
@@ -144,7 +144,9 @@ function installHash() {
 
 function buildHash() {
   const settings = fs.readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name));
-  const sources = filesUnder('src').filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
+  const sources = ['src', 'sdk', 'cli']
+    .flatMap(filesUnder)
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
   return hashFiles([
     ...sources,
     ...filesUnder('console'),

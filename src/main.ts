@@ -9,6 +9,7 @@ import { openPglite } from './db/pglite.ts';
 import { openPostgres } from './db/postgres.ts';
 import { VaultProblem } from './engine/vault.ts';
 import { scopes } from './kernel/scopes.ts';
+import { packageRoot } from './places.ts';
 import { findAnyKey } from './resources/api-keys/store.ts';
 import { findOrganizations } from './resources/organizations/store.ts';
 import { applySeed, readSeed, type Seed, SeedProblem } from './seed.ts';
@@ -240,7 +241,7 @@ function explain(error: unknown): string {
 }
 
 async function ownVersion(): Promise<string> {
-  const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
+  const manifest = JSON.parse(await readFile(new URL('package.json', packageRoot), 'utf8')) as {
     version: string;
   };
   return manifest.version;

@@ -21,6 +21,7 @@ import { createRateLimiter } from './http/rate-limit.ts';
 import { People } from './identity/people.ts';
 import { presentEntry } from './kernel/ledger-entry.ts';
 import type { Reader } from './kernel/route.ts';
+import { built } from './places.ts';
 import { providers } from './provider/index.ts';
 import { beginAdvance } from './resources/clocks/machine.ts';
 import { consoleRoutes, resources, routes } from './resources/index.ts';
@@ -245,11 +246,7 @@ function assemble(
   };
 }
 
-/** Beside the code that runs: the build puts the pages there, and code that was not built uses what was. */
-const builtConsole = new URL(
-  import.meta.url.endsWith('.ts') ? '../dist/console/' : './console/',
-  import.meta.url,
-);
+const builtConsole = new URL('console/', built);
 
 export function consoleOf(
   { registration }: Pick<Config, 'registration'>,

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, describe, expect, it } from 'vitest';
 
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
 const folder = mkdtempSync(path.join(tmpdir(), 'sandbank-verify-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

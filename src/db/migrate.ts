@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { packageRoot } from '../places.ts';
 import type { Connection, Database } from './database.ts';
 
 /**
@@ -15,7 +16,7 @@ export interface Migration {
   readonly checksum: string;
 }
 
-const folder = fileURLToPath(new URL('../../migrations/', import.meta.url));
+const folder = fileURLToPath(new URL('migrations/', packageRoot));
 const fileName = /^(\d{4})_([a-z0-9_]+)\.sql$/;
 // Any constant does, as long as all nodes take the same; this spells "sbk".
 const advisoryLock = 0x73626b;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { DatabaseFailure } from '../kernel/failure.ts';
+import { built } from '../places.ts';
 import { type DataDirectoryLock, lockDataDirectory } from './data-directory-lock.ts';
 import type { Database } from './database.ts';
 import { PgliteStream, type WorkerAnswer, type WorkerRequest } from './pglite-stream.ts';
@@ -16,12 +17,7 @@ export interface PgliteOptions {
   readonly onCrash: (error: Error) => void;
 }
 
-/**
- * What the build made. Node runs a worker thread only from JavaScript, so the tests, which run from the sources, take the
- * built worker too.
- */
-const built = new URL(import.meta.url.endsWith('.ts') ? '../../dist/' : '../', import.meta.url);
-const workerFile = new URL('db/pglite-worker.js', built);
+const workerFile = new URL('src/db/pglite-worker.js', built);
 const builtTemplate = fileURLToPath(new URL('template.tar.gz', built));
 
 export async function openPglite(options: PgliteOptions): Promise<Database> {

@@ -1,5 +1,5 @@
 /**
- * The real server as a child process, from the built `dist/main.js`: for what only a process can show, such as signals,
+ * The real server as a child process, from the built `dist/src/main.js`: for what only a process can show, such as signals,
  * `kill -9`, the lock on the data folder, several nodes on one database, and the bench.
  */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
@@ -14,7 +14,7 @@ const STOP_TIMEOUT_MS = 30_000;
 const LOG_CHARACTERS_MAX = 1_000_000;
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 
 /** Ends the server when its parent goes away in any manner: the pipe on stdin closes. */
 const RUNNER = `
@@ -125,7 +125,7 @@ export async function runToEnd(options: ServerOptions = {}): Promise<Ending> {
 
 /** The bare process, for tests that end it before it listens. */
 export function spawnServer(options: ServerOptions): ChildProcessByStdio<Writable, Readable, Readable> {
-  if (!existsSync(MAIN)) throw new Error('dist/main.js is missing: run `npm run build` first.');
+  if (!existsSync(MAIN)) throw new Error('dist/src/main.js is missing: run `npm run build` first.');
   return spawn(
     process.execPath,
     [

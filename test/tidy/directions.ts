@@ -18,7 +18,8 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['src/resources/index.ts', ['src/kernel/', 'src/provider/index.ts', 'src/resources/']],
   ['src/engine/', ['src/engine/', 'src/kernel/', 'src/db/']],
   ['src/provider/', ['src/provider/', 'src/kernel/']],
-  ['src/db/', ['src/db/', 'src/kernel/']],
+  ['src/db/', ['src/db/', 'src/kernel/', 'src/places.ts']],
+  ['src/places.ts', []],
   ['src/identity/', ['src/identity/', 'src/kernel/', 'src/engine/ids.ts', 'type src/db/']],
   ['src/http/', ['src/http/', 'src/kernel/', 'src/engine/', 'src/identity/', 'src/resources/']],
   [

@@ -1,0 +1,8 @@
+/** Where this file stands: among the sources, or in what the build made of them, one folder deeper. */
+const isSource = import.meta.url.endsWith('.ts');
+
+/** The folder of the package. */
+export const packageRoot = new URL(isSource ? '../' : '../../', import.meta.url);
+
+/** What the build made. Code that was not built uses it too: a worker thread runs from JavaScript only. */
+export const built = new URL('dist/', packageRoot);
