@@ -28,7 +28,16 @@ describe('the configuration', () => {
       allowsPrivateWebhooks: true,
       attemptDays: 30,
       requestDays: 7,
+      deterministic: undefined,
     });
+  });
+
+  it('repeats itself in memory only', () => {
+    expect(read(['--deterministic', '42'])).toMatchObject({ deterministic: '42', dataDirectory: undefined });
+    expect(read([], { SANDBANK_DETERMINISTIC: '42' }).deterministic).toBe('42');
+    expect(() => read(['--deterministic', '42', '--data', 'here'])).toThrow(/in memory/);
+    expect(() => read(['--deterministic', '42'], shared)).toThrow(/in memory/);
+    expect(() => read(['--deterministic', 'x'.repeat(101)])).toThrow(/at most 100/);
   });
 
   it('limits the rate on a shared database, unless told otherwise', () => {

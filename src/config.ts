@@ -23,6 +23,8 @@ export interface Config {
   readonly attemptDays: number;
   /** Whether anybody may sign up in the console, or only who was invited. */
   readonly registration: 'open' | 'closed';
+  /** The seed of a server that repeats itself: ids and times are the same for the same requests. */
+  readonly deterministic: string | undefined;
   /** After so many days a request is gone from the request log. */
   readonly requestDays: number;
 }
@@ -33,6 +35,7 @@ export type Role = (typeof roles)[number];
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const rateLimitOnServer = 100;
 const secretLengthMin = 32;
+const seedLengthMax = 100;
 const attemptDaysDefault = '30';
 const requestDaysDefault = '7';
 
@@ -56,6 +59,8 @@ whether the signature of a webhook request is right, and why not.
                      "memory" to keep nothing                    (SANDBANK_DATA_DIR, ./.sandbank)
   --seed FILE        organizations, applications and keys to
                      declare at the start                        (SANDBANK_SEED)
+  --deterministic SEED  ids and times follow from the seed
+                     and the requests; in memory only            (SANDBANK_DETERMINISTIC)
   --role ROLE        all, api or worker                          (SANDBANK_ROLE, all)
   --metrics          serve Prometheus metrics at /metrics        (SANDBANK_METRICS=on)
   --json             verify: print the result as JSON
@@ -94,7 +99,9 @@ export function readConfig(
     flag ?? (env[variable] || undefined);
 
   const databaseUrl = databaseUrlOf(env.DATABASE_URL || undefined);
-  const data = value(flags.data, 'SANDBANK_DATA_DIR') ?? './.sandbank';
+  const deterministic = value(flags.deterministic, 'SANDBANK_DETERMINISTIC');
+  const data =
+    value(flags.data, 'SANDBANK_DATA_DIR') ?? (deterministic === undefined ? './.sandbank' : 'memory');
   const seed = value(flags.seed, 'SANDBANK_SEED');
   const config: Config = {
     port: portOf(value(flags.port, 'PORT') ?? '4000'),
@@ -102,6 +109,7 @@ export function readConfig(
     dataDirectory: databaseUrl !== undefined || data === 'memory' ? undefined : resolve(data),
     databaseUrl,
     seedFile: seed === undefined ? undefined : resolve(seed),
+    deterministic,
     role: oneOf(roles, value(flags.role, 'SANDBANK_ROLE') ?? 'all', '--role'),
     rateLimit: rateLimitOf(env.SANDBANK_RATE_LIMIT || undefined, databaseUrl !== undefined),
     logLevel: oneOf(logLevels, env.LOG_LEVEL || 'warn', 'LOG_LEVEL'),
@@ -125,6 +133,14 @@ export function readConfig(
       'SANDBANK_SECRET is missing: with DATABASE_URL all nodes need the same one, to encrypt the secrets of webhooks. "openssl rand -hex 32" makes one; keep it as safe as the database.',
     );
   }
+  if (deterministic !== undefined && (databaseUrl !== undefined || config.dataDirectory !== undefined)) {
+    throw new ConfigProblem(
+      '--deterministic goes with a database in memory: what an earlier run left behind, or another node, would change what comes next. Leave out DATABASE_URL and --data; --import brings data in.',
+    );
+  }
+  if (deterministic !== undefined && deterministic.length > seedLengthMax) {
+    throw new ConfigProblem(`The seed of --deterministic has at most ${seedLengthMax} characters.`);
+  }
   if (config.role !== 'all' && databaseUrl === undefined) {
     throw new ConfigProblem(
       `--role ${config.role} needs DATABASE_URL: an embedded database has one process, which does everything.`,
@@ -145,6 +161,7 @@ function readFlags(argv: readonly string[]) {
         host: text,
         data: text,
         seed: text,
+        deterministic: text,
         role: text,
         metrics: flag,
         json: flag,

@@ -106,7 +106,7 @@ async function run(config: Config): Promise<void> {
   const seed = config.seedFile === undefined ? undefined : await readSeed(config.seedFile);
   const server = await createServer(config, fail);
   try {
-    const secrets = seed ? await applySeed(seed, server, Date.now) : [];
+    const secrets = seed ? await applySeed(seed, server, server.wallClock) : [];
     const demoKey = seed || config.databaseUrl !== undefined ? undefined : await makeDemo(server);
     const known = await findAnyKey(server.reader);
     const address = await server.listen();
@@ -115,7 +115,7 @@ async function run(config: Config): Promise<void> {
     const [demo] = isDemo ? await findOrganizations(server.reader, demoName) : [];
     const link =
       demo?.owners === 0
-        ? await ownerLink(server, demo.id, config.publicUrl ?? address, Date.now)
+        ? await ownerLink(server, demo.id, config.publicUrl ?? address, server.wallClock)
         : undefined;
     console.log(banner(config, address, link, demoKey, known?.lastFour));
     for (const { url, secret } of secrets)
@@ -140,7 +140,7 @@ async function makeDemo(server: Server): Promise<string | undefined> {
       },
     ],
   };
-  await applySeed(seed, server, Date.now);
+  await applySeed(seed, server, server.wallClock);
   return key;
 }
 

@@ -162,7 +162,7 @@ export async function applySeed(
     const orgId = derivedId('organization', organization.name);
     const declare = async <Input>(kind: CommandKind<Input>, input: Input): Promise<void> => {
       const answer = await engine.submit(
-        systemCommand(kind, input, { orgId, appId: null }, 'seed', wallClock()),
+        systemCommand(kind, input, { orgId, appId: null }, 'seed', wallClock(), engine.mint.own(orgId)),
       );
       if (answer.code !== null)
         throw new SeedProblem(`Organization "${organization.name}" could not be declared: ${answer.code}.`);

@@ -10,6 +10,7 @@ import { createReader } from './db/reader.ts';
 import { DeliveryQueue } from './engine/delivery-queue.ts';
 import { Engine } from './engine/engine.ts';
 import { newSuffix } from './engine/ids.ts';
+import { randomMint, seededMint, seededNow } from './engine/mint.ts';
 import { RequestJournal } from './engine/request-journal.ts';
 import { Seals } from './engine/seals.ts';
 import { Vault } from './engine/vault.ts';
@@ -21,6 +22,7 @@ import { createRateLimiter } from './http/rate-limit.ts';
 import { People } from './identity/people.ts';
 import { presentEntry } from './kernel/ledger-entry.ts';
 import type { Reader } from './kernel/route.ts';
+import type { Instant } from './kernel/table.ts';
 import { built } from './places.ts';
 import { providers } from './provider/index.ts';
 import { beginAdvance } from './resources/clocks/machine.ts';
@@ -49,6 +51,8 @@ export interface Server {
   readonly vault: Vault;
   readonly guard: AddressGuard;
   readonly people: People;
+  /** The time that is shown for what happens now. */
+  readonly wallClock: () => Instant;
   readonly deliverer: Deliverer;
   readonly requestLog: RequestLog;
   readonly sealer: Sealer;
@@ -109,7 +113,9 @@ function assemble(
   people: People,
   onLog: (log: FastifyInstance['log']) => void,
 ): Server & { start(): Promise<void> } {
-  const wallClock = Date.now;
+  const mint = config.deterministic === undefined ? randomMint : seededMint(config.deterministic);
+  const wallClock = mint.isSeeded ? () => seededNow : Date.now;
+  const uptime = () => performance.now();
   let address = config.publicUrl ?? '';
   const publicUrl = () => address;
   const metrics = config.hasMetrics ? createMetrics() : undefined;
@@ -120,6 +126,7 @@ function assemble(
     presentEntry,
     docsUrl: () => `${address}/docs`,
     vault,
+    mint,
     onCommit: (committed) => {
       deliveries.onCommit(committed);
       sealer.onCommit(committed);
@@ -159,10 +166,13 @@ function assemble(
     onError,
   });
   const nextMark = (appId: string) => deliverer.nextMark(appId);
-  const runner = new ClockRunner({ engine, reader, wallClock, nextMark, onError });
+  const runner = new ClockRunner({
+    ...{ engine, reader, wallClock, nextMark, onError },
+    uptime,
+  });
   const errands = webhookErrands({ engine, reader, vault, guard, deliverer, wallClock });
   const journal = new RequestJournal(database);
-  const requestLog = new RequestLog({ journal, wallClock, onError });
+  const requestLog = new RequestLog({ journal, wallClock, uptime, onError });
   let isDraining = false;
   const app = createApp({
     engine,
@@ -184,6 +194,7 @@ function assemble(
     console: config.role === 'worker' ? undefined : consoleOf(config, people, eventStreams),
     logLevel: config.logLevel,
     wallClock,
+    uptime,
   });
   const { log } = app;
   onLog(log);
@@ -203,6 +214,7 @@ function assemble(
     vault,
     guard,
     people,
+    wallClock,
     deliverer,
     requestLog,
     sealer,

@@ -19,8 +19,8 @@ import {
   providerEventRows,
   settlementLineRows,
 } from './derive.ts';
-import { newSuffix } from './ids.ts';
 import type { KnownClocks } from './known-clocks.ts';
+import type { Mint } from './mint.ts';
 import { type TableWrite, writeStatement } from './persist.ts';
 import { type Answer, claimScope, refusalAnswer, type Submission } from './submission.ts';
 import type { Vault } from './vault.ts';
@@ -36,6 +36,7 @@ export interface BatchSettings {
   readonly onBug: (error: unknown, requestId: string) => void;
   /** Encrypts the kept answers that show a secret. */
   readonly vault: Vault;
+  readonly mint: Mint;
   /** What a batch has written, once it is committed. */
   readonly onCommit?: (committed: Committed) => void;
 }
@@ -206,18 +207,18 @@ class Batch {
     // All is made and shown before anything is recorded: what fails must not leave half of its command behind.
     const shown = changes.map(present);
     const own = shown[changes.findLastIndex(({ row }) => row === answer.row)] ?? present(answer);
-    const entries = changes.flatMap((change) => ledgerEntryRows(context, change));
-    const told = changes.flatMap((change) => providerEventRows(context, change, this.#settings.providers));
-    const settled = changes.flatMap((change) =>
-      settlementLineRows(context, change, this.#settings.providers),
-    );
+    const { providers, mint } = this.#settings;
+    const rowSuffix = mint.rows(context.suffix);
+    const entries = changes.flatMap((change) => ledgerEntryRows(context, change, rowSuffix));
+    const told = changes.flatMap((change) => providerEventRows(context, change, providers, rowSuffix));
+    const settled = changes.flatMap((change) => settlementLineRows(context, change, providers, rowSuffix));
     const more = submission.expandsEntries
       ? { ...fields, ledgerEntries: entries.map(this.#settings.presentEntry) }
       : fields;
     const body = withRequestId(more ? withFields(own, more) : own, context.requestId);
     // From here it must succeed.
     changes.forEach((change, i) => {
-      this.#record(submission, change, shown[i] ?? '');
+      this.#record(submission, change, shown[i] ?? '', rowSuffix);
     });
     this.#trail.entries.push(...entries);
     this.#trail.providerEvents.push(...told);
@@ -233,7 +234,7 @@ class Batch {
     return made;
   }
 
-  #record({ context }: Submission, change: Change, json: string): void {
+  #record({ context }: Submission, change: Change, json: string, rowSuffix: () => string): void {
     this.#rows.apply(change);
     this.#trail.changes.push(change);
     const { requestId, suffix } = context;
@@ -241,7 +242,7 @@ class Batch {
     const appId = isTold ? change.row.appId : undefined;
     // The first event shares its suffix with the request, so that the rows of one request can be told together.
     const eventId =
-      appId === undefined ? null : formatId('event', this.#isFirstEvent(requestId) ? suffix : newSuffix());
+      appId === undefined ? null : formatId('event', this.#isFirstEvent(requestId) ? suffix : rowSuffix());
     this.#trail.history.push(historyRow(context, change, eventId));
     if (eventId === null || appId === undefined) return;
     const event = eventRow(context, change, eventId, appId, json);

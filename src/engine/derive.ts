@@ -14,7 +14,6 @@ import type {
   ProviderEventRow,
   SettlementLineRow,
 } from '../kernel/trail.ts';
-import { newSuffix } from './ids.ts';
 import type { Submission } from './submission.ts';
 
 /** What each decision leaves behind besides its own rows. One place for all resources, so that none forgets. */
@@ -85,10 +84,11 @@ export function auditRow(
 export function ledgerEntryRows(
   context: Request,
   { resource, row, entries }: Change,
+  mint: () => string,
 ): readonly LedgerEntryRow[] {
   return entries.map(({ reason, postings }) => ({
     orgId: row.orgId,
-    id: formatId('ledger_entry', newSuffix()),
+    id: formatId('ledger_entry', mint()),
     ...recordIds(resource, row.id),
     recordVersion: row.version,
     reason,
@@ -119,6 +119,7 @@ export function providerEventRows(
   context: Request,
   { row, told }: Change,
   providers: ReadonlyMap<string, Provider>,
+  mint: () => string,
 ): readonly ProviderEventRow[] {
   if (told === null) return [];
   const provider = providers.get(told.provider);
@@ -127,7 +128,7 @@ export function providerEventRows(
   const outcomes = receive(provider, notices, told);
   return notices.map(({ eventId, transactionId, type, payload }, i) => ({
     orgId: row.orgId,
-    id: formatId('provider_event', newSuffix()),
+    id: formatId('provider_event', mint()),
     ...recordIds(told.record, told.recordId),
     provider: provider.name,
     providerTransactionId: transactionId,
@@ -146,6 +147,7 @@ export function settlementLineRows(
   context: Request,
   { resource, row, settlement }: Change,
   providers: ReadonlyMap<string, Provider>,
+  mint: () => string,
 ): readonly SettlementLineRow[] {
   if (settlement === null) return [];
   const { movement, lines } = settlement;
@@ -153,7 +155,7 @@ export function settlementLineRows(
   assert(provider, `${movement.provider} is not in the list of providers`);
   return lines.map(({ subject, isOfRecord, ledger, reported, result }) => ({
     orgId: row.orgId,
-    id: formatId('settlement_line', newSuffix()),
+    id: formatId('settlement_line', mint()),
     appId: row.appId ?? '',
     settledOn: dayOf(row.updatedAt),
     provider: provider.name,

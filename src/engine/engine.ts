@@ -6,6 +6,7 @@ import type { Instant } from '../kernel/table.ts';
 import { reapAnswers } from './answers.ts';
 import { type BatchSettings, PersistBusy, type Priors, runBatch } from './batch.ts';
 import { KnownClocks } from './known-clocks.ts';
+import type { Mint } from './mint.ts';
 import { RecentKeys } from './recent-keys.ts';
 import { type Answer, claimScope, refusalAnswer, refusedCommand, type Submission } from './submission.ts';
 
@@ -71,6 +72,11 @@ export class Engine {
     this.#queueMax = settings.queueMax ?? queueMaxDefault;
     this.#batchMax = settings.batchMax ?? batchMaxDefault;
     this.#waitMsMax = settings.waitMsMax ?? waitMsMaxDefault;
+  }
+
+  /** Where the ids of what follows from commands come from; those of commands of the engine's clients come from there as well. */
+  get mint(): Mint {
+    return this.#settings.mint;
   }
 
   get queueLength(): number {

@@ -15,7 +15,7 @@ const prefix = '/_api/';
 
 /** Serves the route table to the holders of keys. */
 export function addApiRoutes(settings: AppSettings, serving: Serving): ApiRoutes {
-  const { reader, wallClock } = settings;
+  const { reader, wallClock, uptime } = settings;
   const authenticator = new Authenticator(reader);
 
   function admit(
@@ -33,7 +33,7 @@ export function addApiRoutes(settings: AppSettings, serving: Serving): ApiRoutes
       now,
     );
     if (unfit) return unfit;
-    const taken = settings.rateLimiter?.take(caller.principal.actor.id, now);
+    const taken = settings.rateLimiter?.take(caller.principal.actor.id, uptime());
     if (taken) reply.headers(taken.headers);
     return taken?.refusal ?? refuseScope(caller.principal, route.scope) ?? refuseHeaders(request, route);
   }
@@ -44,7 +44,7 @@ export function addApiRoutes(settings: AppSettings, serving: Serving): ApiRoutes
         const refusal = admit(request, reply, route, caller);
         done(refusal ? new Refused(refusal) : undefined);
       };
-      const caller = authenticator.find(request.headers.authorization, wallClock());
+      const caller = authenticator.find(request.headers.authorization, uptime());
       if (caller instanceof Promise) caller.then(proceed).catch(done);
       else proceed(caller);
     };

@@ -47,6 +47,8 @@ export interface AppSettings {
   readonly console: Console | undefined;
   readonly logLevel: string;
   readonly wallClock: () => number;
+  /** For what is kept or limited for a while: it goes on also where the wall clock stands. */
+  readonly uptime: () => number;
 }
 
 const requestMsMax = 30_000;

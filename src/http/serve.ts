@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refusedCommand, type Submission } from '../engine/submission.ts';
 import { type Presented, resourceBody } from '../kernel/envelope.ts';
 import { type ErrorCode, type Refusal, refuse, statusOf } from '../kernel/errors.ts';
-import { idPrefixes } from '../kernel/ids.ts';
+import { formatId, idPrefixes } from '../kernel/ids.ts';
 import type {
   Awaitable,
   PresentedPage,
@@ -140,8 +140,21 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
     });
   }
 
+  /** Where ids come from a seed, a request is counted once it is known whose it is. */
+  function named(admit: Admission): Admission {
+    if (!engine.mint.isSeeded) return admit;
+    return (request, reply, done) =>
+      admit(request, reply, (error) => {
+        const kind = request.method === 'POST' ? 'write' : 'read';
+        if (request.principal)
+          request.id = formatId('request', engine.mint.request(request.principal.orgId, kind));
+        done(error);
+      });
+  }
+
   return {
-    add: (route, url, admit) => {
+    add: (route, url, admission) => {
+      const admit = named(admission);
       if (route.method === 'POST') addWrite(route, url, admit);
       else addRead(route, url, admit);
     },

@@ -75,6 +75,13 @@ export function idPattern(kind: IdKind): string {
   return `^${idPrefixes[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`;
 }
 
+/** The 128 bits of a suffix. */
+export function decodeSuffix(suffix: string): bigint {
+  let bits = 0n;
+  for (const sign of suffix) bits = (bits << 5n) | BigInt(alphabet.indexOf(sign));
+  return bits;
+}
+
 /** Sixteen bytes as base32, most significant bit first, two zero bits in front. */
 export function encodeSuffix(bytes: Uint8Array): string {
   let text = '';

@@ -1,11 +1,9 @@
-import type { Instant } from '../kernel/table.ts';
-
 /** How much may be taken: so much flows in each second, and so much of it is saved up at most. It begins full. */
 export class Allowance {
   readonly #perSecond: number;
   readonly #max: number;
   #left: number;
-  #at: Instant = 0;
+  #at = 0;
 
   constructor(perSecond: number, max: number) {
     this.#perSecond = perSecond;
@@ -13,7 +11,7 @@ export class Allowance {
     this.#left = max;
   }
 
-  take(now: Instant): boolean {
+  take(now: number): boolean {
     if (now > this.#at) {
       this.#left = Math.min(this.#max, this.#left + ((now - this.#at) * this.#perSecond) / 1_000);
       this.#at = now;

@@ -1,4 +1,5 @@
 import type { ClaimedDelivery, MarkedAttempt } from '../engine/delivery-queue.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { Vault } from '../engine/vault.ts';
 import { clockNow } from '../kernel/clock.ts';
 import { eventPayload } from '../kernel/event.ts';
@@ -12,6 +13,7 @@ export interface AttemptSettings {
   readonly sender: Sender;
   readonly vault: Vault;
   readonly wallClock: () => Instant;
+  readonly engine: Pick<Engine, 'mint'>;
 }
 
 const unsigned: Outcome = {
@@ -26,7 +28,7 @@ const unsigned: Outcome = {
 /** Signs and sends one delivery, and says where it stands afterwards. Undefined when it was cut short by a stop. */
 export async function attemptDelivery(
   claim: ClaimedDelivery,
-  { sender, vault, wallClock }: AttemptSettings,
+  { sender, vault, wallClock, engine }: AttemptSettings,
 ): Promise<MarkedAttempt | undefined> {
   const { orgId, webhookId, eventId, url } = claim;
   const sentAt = wallClock();
@@ -43,8 +45,9 @@ export async function attemptDelivery(
   if (!outcome) return undefined;
   const { retryAfterSeconds, ...shown } = outcome;
   const isDelivered = shown.error === null;
+  const spread = engine.mint.fraction(`${claim.id} ${claim.attempts}`);
   const profile = claim.trigger === 'test' ? 'none' : claim.retryProfile;
-  const wait = isDelivered ? null : waitAfter(profile, claim.tries + 1, retryAfterSeconds, Math.random());
+  const wait = isDelivered ? null : waitAfter(profile, claim.tries + 1, retryAfterSeconds, spread);
   return {
     orgId,
     deliveryId: claim.id,

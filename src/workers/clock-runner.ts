@@ -1,5 +1,5 @@
 import type { Engine } from '../engine/engine.ts';
-import { newSuffix } from '../engine/ids.ts';
+import type { Steps } from '../engine/mint.ts';
 import type { Answer, Submission } from '../engine/submission.ts';
 import { clockIdOf, clockNow } from '../kernel/clock.ts';
 import type { Request } from '../kernel/command.ts';
@@ -32,6 +32,8 @@ export interface ClockRunnerSettings {
   readonly engine: Engine;
   readonly reader: Reader;
   readonly wallClock: () => Instant;
+  /** For bounds: it goes on also where the wall clock stands, which it does on a server that repeats itself. */
+  readonly uptime: () => number;
   /** Resolves when an attempt to deliver something of the application has ended. */
   readonly nextMark?: (appId: string) => Promise<void>;
   readonly onError: (error: unknown, what: string) => void;
@@ -45,6 +47,7 @@ interface Application {
 /** An advance that is carried out: who asked for it, where to, and what has happened so far. */
 interface Journey {
   readonly context: Request;
+  readonly steps: Steps;
   readonly idempotency: NonNullable<Submission['idempotency']>;
   readonly to: Instant;
   readonly turn: number;
@@ -104,22 +107,27 @@ export class ClockRunner {
     const begun = await engine.submit({ ...submission, kind: beginAdvance, input });
     if (begun.code !== null || begun.isReplay) return begun;
     const { to, turn } = JSON.parse(begun.body) as { to: Instant; turn: number };
-    return this.#carryOut({ context: submission.context, idempotency, to, turn, happened: [] });
+    const { context } = submission;
+    const steps = engine.mint.steps(context.suffix);
+    return this.#carryOut({ context, steps, idempotency, to, turn, happened: [] });
   }
 
   /** Takes up an advance whose process died: nobody has held it since the instant given. */
   async resume(clock: ClockRow, leasedUntil: Instant): Promise<void> {
     if (clock.advance === null) return;
     const { advance } = clock;
-    const context = contextOf(clock, advance);
-    const taken = await this.#settings.engine.submit(
-      this.#submission(context, resumeAdvance, { leasedUntil }),
+    const { engine } = this.#settings;
+    const context = contextOf(clock, advance, engine.mint.own(clock.orgId));
+    const steps = engine.mint.steps(context.suffix);
+    const taken = await engine.submit(
+      this.#submission(context, steps.aside(), resumeAdvance, { leasedUntil }),
     );
     const { turn } = JSON.parse(taken.body) as { turn?: number };
     if (taken.code !== null || turn === undefined) return;
     const fingerprint = Buffer.from(advance.fingerprint, 'base64');
     await this.#carryOut({
       context,
+      steps,
       idempotency: { key: advance.key, fingerprint },
       to: advance.to,
       turn,
@@ -137,39 +145,40 @@ export class ClockRunner {
 
   /** What is due by a clock that runs, or stands, with nobody advancing it. */
   async runDue(application: Application): Promise<void> {
-    const { reader, wallClock } = this.#settings;
+    const { engine, reader, wallClock, uptime } = this.#settings;
     const { orgId, appId } = application;
-    const until = wallClock() + backgroundMsMax;
-    for (const passed = new Set<string>(); wallClock() < until && !this.#isStopping; ) {
+    const until = uptime() + backgroundMsMax;
+    for (const passed = new Set<string>(); uptime() < until && !this.#isStopping; ) {
       const clock = await reader.byKey(clocksTable, orgId, clockIdOf(appId));
       const now = clockNow(clock, wallClock());
-      const requestId = formatId('request', newSuffix());
+      const suffix = engine.mint.own(orgId);
       const context: Request = {
         ...application,
         actor: { kind: 'system', id: 'clock' },
-        requestId,
+        requestId: formatId('request', suffix),
         ip: null,
         terms: defaultTerms,
-        suffix: newSuffix(),
+        suffix,
       };
-      const round = await this.#round(context, null, now, limits.clockAdvanceStepsMax, passed);
+      const steps = engine.mint.steps(suffix);
+      const round = await this.#round(context, steps, null, now, limits.clockAdvanceStepsMax, passed);
       if ('code' in round) return this.#settings.onError(new Error(round.body), 'timers were not fired');
       if (round.isLast || round.happened.length === 0) return;
     }
   }
 
   async #carryOut(journey: Journey): Promise<Answer> {
-    const { engine, reader, wallClock } = this.#settings;
-    const { context, to, turn, happened, idempotency } = journey;
-    const deadline = wallClock() + limits.clockAdvanceMsMax;
+    const { engine, reader, uptime } = this.#settings;
+    const { context, steps, to, turn, happened, idempotency } = journey;
+    const deadline = uptime() + limits.clockAdvanceMsMax;
     const passed = new Set<string>();
     let isDone = false;
     let isUnsure = false;
     let isCut = false;
-    while (!isDone && wallClock() < deadline && !this.#isStopping) {
+    while (!isDone && uptime() < deadline && !this.#isStopping) {
       const stepsLeft = limits.clockAdvanceStepsMax - happened.length;
       if (stepsLeft <= 0) break;
-      const round = await this.#round(context, turn, to, stepsLeft, passed);
+      const round = await this.#round(context, steps, turn, to, stepsLeft, passed);
       if ('code' in round) return round;
       isDone = round.isLast;
       isUnsure ||= round.isUnsure;
@@ -189,7 +198,7 @@ export class ClockRunner {
     const isComplete = isDone && !isCut && passed.size === 0;
     const left = isComplete ? null : await this.#left(applicationOf(context), to);
     return engine.submit({
-      ...this.#submission(context, finishAdvance, {
+      ...this.#submission(context, steps.aside(), finishAdvance, {
         turn,
         happened,
         left,
@@ -213,9 +222,9 @@ export class ClockRunner {
   }
 
   /** Waits until all that is due up to an instant was sent, or a bound is reached, or the clock was lost to somebody else. */
-  async #sendUntil(journey: Journey, until: Instant, deadline: Instant): Promise<'all' | 'some' | Answer> {
-    const { reader, wallClock, nextMark } = this.#settings;
-    const { context, turn, happened } = journey;
+  async #sendUntil(journey: Journey, until: Instant, deadline: number): Promise<'all' | 'some' | Answer> {
+    const { reader, uptime, nextMark } = this.#settings;
+    const { context, steps, turn, happened } = journey;
     const application = applicationOf(context);
     if (Number.isNaN(until)) return 'all';
     for (let renewAt = 0; ; ) {
@@ -224,14 +233,14 @@ export class ClockRunner {
       if (due === 0) return 'all';
       const { orgId, requestId } = context;
       const attempts = await countAttemptsOfRequest(reader, orgId, requestId, limits.clockAdvanceStepsMax);
-      const isLate = wallClock() >= deadline || this.#isStopping;
+      const isLate = uptime() >= deadline || this.#isStopping;
       if (isLate || happened.length + attempts >= limits.clockAdvanceStepsMax) return 'some';
-      if (wallClock() >= renewAt) {
+      if (uptime() >= renewAt) {
         // Moves the clock there, which wakes those who send, and says that this process is alive.
         const empty = { timers: [], until, turn, stepsMax: 0, suffixes: [], reach: until };
-        const moved = await this.#fire(context, empty);
+        const moved = await this.#fire(context, steps, steps.aside(), empty);
         if ('code' in moved) return moved;
-        renewAt = wallClock() + renewMs;
+        renewAt = uptime() + renewMs;
       }
       const pause = new Promise<void>((resolve) => setTimeout(resolve, markPauseMs));
       await Promise.race([pause, ...(marked ? [marked] : [])]);
@@ -241,6 +250,7 @@ export class ClockRunner {
   /** One round: what happened, or the answer that it failed with. */
   async #round(
     context: Request,
+    steps: Steps,
     turn: number | null,
     to: Instant,
     stepsMax: number,
@@ -252,9 +262,18 @@ export class ClockRunner {
     if (due.length === 0) return { happened: [], isLast: true, isUnsure: false };
     const timers = due.slice(0, roundMax);
     const until = due.length > roundMax ? (timers.at(-1)?.dueAt ?? to) : to;
-    const steps = Math.min(stepsMax, roundMax * 2);
-    const fire = (some: typeof timers) =>
-      this.#fire(context, { timers: some, until, turn, stepsMax: steps, suffixes: suffixes(steps) });
+    const stepsInRoundMax = Math.min(stepsMax, roundMax * 2);
+    const fire = (some: typeof timers) => {
+      const suffix = steps.next();
+      const suffixes = Array.from({ length: stepsInRoundMax }, this.#settings.engine.mint.rows(suffix));
+      return this.#fire(context, steps, suffix, {
+        timers: some,
+        until,
+        turn,
+        stepsMax: stepsInRoundMax,
+        suffixes,
+      });
+    };
     const all = await fire(timers);
     if (!('code' in all) || all.code !== 'internal_error') return all;
     // One of them cannot be brought about: that is a fault of ours, and must not hold up the others.
@@ -272,9 +291,15 @@ export class ClockRunner {
   }
 
   /** While the database is away it is tried again, for a while. */
-  async #fire(context: Request, input: Parameters<typeof fireTimers.decide>[0]): Promise<Round | Answer> {
+  async #fire(
+    context: Request,
+    steps: Steps,
+    suffix: string,
+    input: Parameters<typeof fireTimers.decide>[0],
+  ): Promise<Round | Answer> {
     for (let attempt = 1; ; attempt += 1) {
-      const answer = await this.#settings.engine.submit(this.#submission(context, fireTimers, input));
+      const own = attempt === 1 ? suffix : steps.aside();
+      const answer = await this.#settings.engine.submit(this.#submission(context, own, fireTimers, input));
       if (answer.code === null) {
         const { happened } = JSON.parse(answer.body) as Pick<Round, 'happened'>;
         return { happened, isLast: false, isUnsure: attempt > 1 };
@@ -284,9 +309,9 @@ export class ClockRunner {
     }
   }
 
-  #submission(context: Request, kind: Submission['kind'], input: unknown): Submission {
-    // Every command has a row of its own in the audit trail, whichever request it belongs to.
-    const own = { ...context, suffix: newSuffix() };
+  /** Every command has a suffix of its own, because it has a row in the audit trail, whichever request it belongs to. */
+  #submission(context: Request, suffix: string, kind: Submission['kind'], input: unknown): Submission {
+    const own = { ...context, suffix };
     return { kind, input, context: own, idempotency: null, wallNow: this.#settings.wallClock() };
   }
 }
@@ -294,6 +319,7 @@ export class ClockRunner {
 function contextOf(
   { orgId, appId }: ClockRow,
   { requestId, actorKind = 'api_key', actorId, ip }: Advancing,
+  suffix: string,
 ): Request {
   return {
     orgId,
@@ -302,15 +328,11 @@ function contextOf(
     requestId,
     ip,
     terms: defaultTerms,
-    suffix: newSuffix(),
+    suffix,
   };
 }
 
 function applicationOf({ orgId, appId }: Request): Application {
   if (appId === null) throw new Error('a clock belongs to an application');
   return { orgId, appId };
-}
-
-function suffixes(count: number): readonly string[] {
-  return Array.from({ length: count }, newSuffix);
 }

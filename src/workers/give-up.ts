@@ -38,7 +38,7 @@ async function giveUp(
   { engine, wallClock, onError }: GiveUpSettings,
 ): Promise<void> {
   const answer = await engine.submit(
-    systemCommand(giveUpWebhook, input, { orgId, appId }, 'deliveries', wallClock()),
+    systemCommand(giveUpWebhook, input, { orgId, appId }, 'deliveries', wallClock(), engine.mint.own(orgId)),
   );
   if (answer.code !== null) onError(new Error(answer.body), `${input.id} was not disabled (${input.reason})`);
 }

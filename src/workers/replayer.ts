@@ -1,5 +1,4 @@
 import type { Engine } from '../engine/engine.ts';
-import { newSuffix } from '../engine/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
@@ -38,10 +37,12 @@ export class Replayer {
     for (let made = 0; made < stepsInRoundMax; made += 1) {
       const at = { after: cursor, last: lastEventId, eventsMax: limits.replayStepMax };
       const look = await findPairs(reader, orgId, appId, replay, at);
-      const pairs = look.pairs.map((pair) => ({ ...pair, suffix: newSuffix() }));
+      const suffix = engine.mint.own(orgId);
+      const rowSuffix = engine.mint.rows(suffix);
+      const pairs = look.pairs.map((pair) => ({ ...pair, suffix: rowSuffix() }));
       const input = { id, from: cursor, step: { pairs, cursor: look.cursor, isLast: look.isLast } };
       const answer = await engine.submit(
-        systemCommand(continueReplay, input, { orgId, appId }, 'replays', wallClock()),
+        systemCommand(continueReplay, input, { orgId, appId }, 'replays', wallClock(), suffix),
       );
       if (answer.code !== null) throw new Error(answer.body);
       if (look.isLast) return;

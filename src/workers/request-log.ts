@@ -17,6 +17,7 @@ import { Allowance } from './allowance.ts';
 export interface RequestLogSettings {
   readonly journal: Pick<RequestJournal, 'write'>;
   readonly wallClock: () => Instant;
+  readonly uptime: () => number;
   readonly onError: (error: unknown, what: string) => void;
   /** How many requests a second are kept, and how many at once. */
   readonly keptPerSecond?: number;
@@ -72,8 +73,10 @@ export class RequestLog implements RequestSink {
     const now = this.#settings.wallClock();
     const { actor } = principal;
     if (actor.kind === 'api_key' && !unused.has(errorCode)) this.#use(principal.orgId, actor.id, now, ip);
+    const elapsed = this.#settings.uptime();
     const isKept =
-      this.#rows.length < rowsMax && (this.#all.take(now) || (errorCode !== null && this.#refused.take(now)));
+      this.#rows.length < rowsMax &&
+      (this.#all.take(elapsed) || (errorCode !== null && this.#refused.take(elapsed)));
     const minute = this.#minute(principal.orgId, principal.appId, now - (now % minuteMs));
     if (minute) {
       const bucket = bucketNames[bucketOf(elapsedMs * 1_000)];

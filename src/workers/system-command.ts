@@ -12,8 +12,8 @@ export function systemCommand<Input>(
   { orgId, appId }: { readonly orgId: string; readonly appId: string | null },
   by: string,
   wallNow: Instant,
+  suffix = newSuffix(),
 ): Submission {
-  const suffix = newSuffix();
   return {
     kind,
     input,

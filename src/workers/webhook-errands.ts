@@ -1,6 +1,5 @@
 import type { ClaimedDelivery } from '../engine/delivery-queue.ts';
 import type { Engine } from '../engine/engine.ts';
-import { newSuffix } from '../engine/ids.ts';
 import type { Answer, Submission } from '../engine/submission.ts';
 import type { Vault } from '../engine/vault.ts';
 import type { DeliveryRow } from '../kernel/delivery.ts';
@@ -100,7 +99,7 @@ export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<st
       kind: concludeTest,
       input: { deliveryId: made.delivery.id, shown },
       // Every command has a row of its own in the audit trail, whichever request it belongs to.
-      context: { ...submission.context, suffix: newSuffix() },
+      context: { ...submission.context, suffix: engine.mint.steps(submission.context.suffix).next() },
     });
   };
 
@@ -109,7 +108,8 @@ export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<st
     const { orgId } = submission.context;
     const event = isId('event', id) ? await findEvent(reader, orgId, id) : undefined;
     const wanted = event && (await targetsOf(event, webhookId));
-    const targets = wanted?.map((target) => ({ ...target, suffix: newSuffix() }));
+    const rowSuffix = engine.mint.rows(submission.context.suffix);
+    const targets = wanted?.map((target) => ({ ...target, suffix: rowSuffix() }));
     return engine.submit({ ...submission, input: { event, targets } });
   };
 
@@ -134,12 +134,13 @@ export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<st
     const last = await findNewestEvent(reader, orgId);
     const pairs: Pair[] = [];
     let [cursor, isLast, matched] = ['', appId === undefined, 0];
-    const until = wallClock() + (isDryRun ? dryRunMsMax : firstStepMsMax);
-    while (appId !== undefined && !isLast && wallClock() < until) {
+    const rowSuffix = engine.mint.rows(submission.context.suffix);
+    const until = performance.now() + (isDryRun ? dryRunMsMax : firstStepMsMax);
+    while (appId !== undefined && !isLast && performance.now() < until) {
       if (!isDryRun && pairs.length >= limits.replayStepMax) break;
       const at = { after: cursor, last, eventsMax: limits.replayStepMax };
       const look = await findPairs(reader, orgId, appId, window, at);
-      if (!isDryRun) for (const pair of look.pairs) pairs.push({ ...pair, suffix: newSuffix() });
+      if (!isDryRun) for (const pair of look.pairs) pairs.push({ ...pair, suffix: rowSuffix() });
       matched += look.pairs.length;
       cursor = look.cursor;
       isLast = look.isLast;

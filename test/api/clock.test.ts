@@ -554,7 +554,12 @@ describe.each(databaseKinds)('the clock on %s', (kind) => {
       const idempotencyKey = randomUUID();
       const early = await shop.time.ask('advance', { seconds: 60 }, { idempotencyKey });
       expect(early.code).toBe('clock_advancing');
-      const runner = new ClockRunner({ ...server, wallClock: () => wall, onError: () => undefined });
+      const runner = new ClockRunner({
+        ...server,
+        wallClock: () => wall,
+        uptime: () => wall,
+        onError: () => undefined,
+      });
       await runner.resume(await abandoned.clock(), Number.MAX_SAFE_INTEGER);
       const late = await shop.time.ask('advance', { seconds: 60 }, { idempotencyKey });
       expect(late.body.now).toBe(text(start + hourMs + 60_000));
@@ -564,7 +569,12 @@ describe.each(databaseKinds)('the clock on %s', (kind) => {
       const abandoned = await abandonAdvance(server, shop, 3_600, wall);
       const { idempotencyKey } = abandoned;
       await shop.client.post(payments, { amount: 100, currency: 'EUR' }, { idempotencyKey });
-      const runner = new ClockRunner({ ...server, wallClock: () => wall, onError: () => undefined });
+      const runner = new ClockRunner({
+        ...server,
+        wallClock: () => wall,
+        uptime: () => wall,
+        onError: () => undefined,
+      });
       await runner.resume(await abandoned.clock(), Number.MAX_SAFE_INTEGER);
       expect((await shop.time.ask('freeze')).code).toBeNull();
     });

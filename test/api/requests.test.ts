@@ -320,6 +320,7 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
     const requestLog = new RequestLog({
       journal,
       wallClock,
+      uptime: wallClock,
       onError: () => undefined,
       keptPerSecond: 2,
       keptAtOnceMax: 3,
@@ -583,6 +584,7 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
     const requestLog = new RequestLog({
       journal: new RequestJournal(gone),
       wallClock: Date.now,
+      uptime: Date.now,
       onError: (_error, what) => problems.push(what),
     });
     const app = openApp(server, { requestLog });

@@ -55,7 +55,12 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
     // Without the worker that looks for what is due: it goes by real time, and these tests by their own.
     server = await openServer(kind, { role: 'api' });
     app = openApp(server, { wallClock });
-    runner = new ClockRunner({ ...server, wallClock, onError: (_error, what) => errors.push(what) });
+    runner = new ClockRunner({
+      ...server,
+      wallClock,
+      uptime: wallClock,
+      onError: (_error, what) => errors.push(what),
+    });
   });
   beforeEach(async () => {
     [wall, tick] = [start, 0];
@@ -617,7 +622,12 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
 
     test('of a server that closes is where it has come to: the advance ends there, and says so', async () => {
       const { id } = await shop.life.paid(['authorize']);
-      const closing = new ClockRunner({ ...server, wallClock, onError: (_error, what) => errors.push(what) });
+      const closing = new ClockRunner({
+        ...server,
+        wallClock,
+        uptime: wallClock,
+        onError: (_error, what) => errors.push(what),
+      });
       const errands = new Map([[beginAdvance.name, (asked: Submission) => closing.advance(asked)]]);
       const time = clockwork(shop.clientOn(openApp(server, { wallClock, errands })));
       closing.stop();
@@ -807,7 +817,13 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       wall = start + 8 * dayMs;
       const others = Array.from(
         { length: 3 },
-        () => new ClockRunner({ ...server, wallClock, onError: (_error, what) => errors.push(what) }),
+        () =>
+          new ClockRunner({
+            ...server,
+            wallClock,
+            uptime: wallClock,
+            onError: (_error, what) => errors.push(what),
+          }),
       );
       await Promise.all([runner, ...others].map((one) => one.runDue(shop)));
       const moves = await rowsOf<{ moves: number }>(
@@ -945,6 +961,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       const { id } = await shop.life.paid(['authorize']);
       let isLost = false;
       const losing = {
+        mint: server.engine.mint,
         submit: async (asked: Submission): Promise<EngineAnswer> => {
           const answer = await server.engine.submit(asked);
           if (asked.kind !== fireTimers || isLost) return answer;
@@ -952,7 +969,13 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
           return refusalAnswer(refuse('service_unavailable'), asked.context.requestId, '');
         },
       } as unknown as Engine;
-      const unlucky = new ClockRunner({ ...server, engine: losing, wallClock, onError: () => undefined });
+      const unlucky = new ClockRunner({
+        ...server,
+        engine: losing,
+        wallClock,
+        uptime: wallClock,
+        onError: () => undefined,
+      });
       const errands = new Map([[beginAdvance.name, (asked: Submission) => unlucky.advance(asked)]]);
       const time = clockwork(shop.clientOn(openApp(server, { wallClock, errands })));
       const advanced = await time.advance({ seconds: weekSeconds });

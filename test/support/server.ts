@@ -3,6 +3,7 @@ import { inject } from 'vitest';
 import type { Config } from '../../src/config.ts';
 import type { Database } from '../../src/db/database.ts';
 import { Engine, type EngineSettings } from '../../src/engine/engine.ts';
+import { randomMint } from '../../src/engine/mint.ts';
 import { Vault } from '../../src/engine/vault.ts';
 import { type AppSettings, createApp } from '../../src/http/app.ts';
 import { unmeasured } from '../../src/http/metrics.ts';
@@ -28,6 +29,7 @@ export async function openServer(kind: DatabaseKind, overrides: Partial<Config> 
     dataDirectory: undefined,
     databaseUrl: kind === 'postgres' ? await createDatabase(inject('postgresUrl')) : undefined,
     seedFile: undefined,
+    deterministic: undefined,
     role: 'all',
     rateLimit: undefined,
     logLevel: 'silent',
@@ -47,6 +49,7 @@ export function openEngine(database: Database, overrides: Partial<EngineSettings
   return new Engine(database, {
     resources: new Map(resources.map((resource) => [resource.name, resource])),
     providers,
+    mint: randomMint,
     presentEntry,
     docsUrl: () => '/docs',
     vault: new Vault('a second node of a test'),
@@ -59,7 +62,11 @@ export function openEngine(database: Database, overrides: Partial<EngineSettings
 /** The HTTP side once more over the same server, with a clock, an engine or routes of the test's own. */
 export function openApp(server: Server, overrides: Partial<AppSettings> = {}): FastifyInstance {
   const { engine = server.engine, reader = server.reader, wallClock = Date.now } = overrides;
-  const runner = new ClockRunner({ ...server, engine, reader, wallClock, onError: () => undefined });
+  const runner = new ClockRunner({
+    ...{ ...server, engine, reader, wallClock },
+    uptime: wallClock,
+    onError: () => undefined,
+  });
   return createApp({
     engine: server.engine,
     reader: server.reader,
@@ -77,6 +84,7 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     console: consoleOf({ registration: 'open' }, server.people, server.eventStreams),
     logLevel: 'silent',
     wallClock: Date.now,
+    uptime: wallClock,
     ...overrides,
   });
 }

@@ -1,0 +1,180 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { seededMint, seededNow } from '../src/engine/mint.ts';
+import { formatId, isId, mintedAt } from '../src/kernel/ids.ts';
+import { scopes } from '../src/kernel/scopes.ts';
+import { applySeed } from '../src/seed.ts';
+import type { Server } from '../src/server.ts';
+import { type Answer, ApiClient } from './support/api-client.ts';
+import { openReceiver, type Receiver, withStatus } from './support/receiver.ts';
+import { openServer } from './support/server.ts';
+
+const key = 'sbk_sandbox_0123456789abcdefghijABCDEFGHIJ01';
+const otherKey = 'sbk_sandbox_0123456789abcdefghijABCDEFGHIJ02';
+const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+
+const servers: Server[] = [];
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await openReceiver();
+});
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+afterAll(() => receiver.close());
+
+async function start(seed: string): Promise<Server> {
+  const server = await openServer('pglite', { deterministic: seed });
+  servers.push(server);
+  const apiKeys = (one: string) => [{ name: 'ci', key: one, scopes: [...scopes] }];
+  await applySeed(
+    {
+      organizations: [
+        { name: 'Acme', applications: [{ name: 'web', apiKeys: apiKeys(key) }] },
+        { name: 'Other', applications: [{ name: 'web', apiKeys: apiKeys(otherKey) }] },
+      ],
+    },
+    server,
+    server.wallClock,
+  );
+  return server;
+}
+
+interface Meanwhile {
+  /** Runs between two writes. */
+  readonly between?: (server: Server) => Promise<unknown>;
+}
+
+/** A working day of an integration: every kind of record, refusals, failing receivers and a fortnight of the clock. */
+async function day(server: Server, { between }: Meanwhile = {}): Promise<string> {
+  const client = new ApiClient(server.app, key);
+  const transcript: string[] = [];
+  let count = 0;
+  const post = async (path: string, body?: unknown): Promise<Answer> => {
+    count += 1;
+    const answer = await client.post(path, body, { idempotencyKey: `step-${count}` });
+    transcript.push(`${path} ${answer.status} ${answer.headers['request-id']} ${answer.text}`);
+    await between?.(server);
+    return answer;
+  };
+  receiver.answer(withStatus(500));
+  const hook = { url: receiver.url, secret, eventTypes: ['*'], retryProfile: 'standard' };
+  await post('developer_api_webhooks', hook);
+  await post('developer_api_webhooks', { ...hook, eventTypes: ['payment.*'] });
+  const customer = await post('developer_api_customers', { name: 'Ada' });
+  const payment = await post('developer_api_payments', {
+    ...{ amount: 12_50, currency: 'EUR', customerId: customer.body.id, scenario: 'dispute' },
+  });
+  await post(`developer_api_payments/${payment.body.id}/advance`, { to: 'settled' });
+  await post(`developer_api_payments/${payment.body.id}/refund`, { amount: 250 });
+  await post(`developer_api_payments/${payment.body.id}/advance`, { action: 'no_such' });
+  await post('developer_api_payments', { amount: 0, currency: 'EUR' });
+  await post('developer_api_payments', { amount: 900, currency: 'GBP', autoAdvance: true });
+  await post('developer_api_transfers', {
+    ...{ sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 5_000, autoAdvance: true },
+    beneficiary: { name: 'Bob' },
+  });
+  await post('developer_api_clock/advance', { seconds: 3 * 86_400 });
+  receiver.answer(withStatus(204));
+  await post('developer_api_clock/advance', { seconds: 11 * 86_400 });
+  for (const path of [
+    'developer_api_webhook_events',
+    'developer_api_webhook_deliveries',
+    'developer_api_ledger_entries',
+    'developer_api_settlements',
+    'developer_api_reconciliation',
+    `developer_api_payments/${payment.body.id}/provider_events`,
+    `developer_api_payments/${payment.body.id}/history`,
+  ]) {
+    const { body } = await client.get(path, path.includes('reconciliation') ? '' : 'limit=100');
+    const { requestId: _, ...shown } = body;
+    transcript.push(JSON.stringify(shown));
+  }
+  return transcript.join('\n');
+}
+
+describe('a server that repeats itself', () => {
+  test('answers the same requests with the same bytes: ids, times, events, retries, entries', async () => {
+    const first = await day(await start('42'));
+    const sent = receiver.received.map(({ body }) => body).sort();
+    (receiver.received as unknown[]).length = 0;
+    const second = await day(await start('42'));
+    expect(second).toBe(first);
+    expect(receiver.received.map(({ body }) => body).sort()).toEqual(sent);
+    expect(first).toContain('2026-01-15T');
+    expect(first).toContain('completed');
+  });
+
+  test('is not disturbed by who looks, nor by another organization', async () => {
+    const quiet = await day(await start('42'));
+    let writes = 0;
+    const noisy = await day(await start('42'), {
+      between: async (server) => {
+        await new ApiClient(server.app, key).get('developer_api_payments');
+        writes += 1;
+        await new ApiClient(server.app, otherKey).post(
+          'developer_api_payments',
+          { amount: writes, currency: 'EUR' },
+          { idempotencyKey: `noise-${writes}` },
+        );
+      },
+    });
+    expect(noisy).toBe(quiet);
+  });
+
+  test('does other things with another seed', async () => {
+    const server = await start('43');
+    const { body } = await new ApiClient(server.app, key).post('developer_api_payments', {
+      ...{ amount: 1, currency: 'EUR' },
+    });
+    const again = await start('44');
+    const other = await new ApiClient(again.app, key).post('developer_api_payments', {
+      ...{ amount: 1, currency: 'EUR' },
+    });
+    expect(other.body.createdAt).toBe(body.createdAt);
+    expect(other.body.id).not.toBe(body.id);
+  });
+});
+
+describe('ids from a seed', () => {
+  test('are ids like any other, grow with every write and never meet', () => {
+    const mint = seededMint('42');
+    const seen = new Set<string>();
+    let last = '';
+    for (let request = 0; request < 200; request += 1) {
+      const own = mint.request('org_a', 'write');
+      expect(own > last).toBe(true);
+      const rows = mint.rows(own);
+      const steps = mint.steps(own);
+      const made = [own, ...Array.from({ length: 20 }, rows), ...Array.from({ length: 20 }, steps.next)];
+      made.push(...Array.from({ length: 20 }, steps.aside), mint.own('org_a'), mint.own('org_a'));
+      made.push(mint.request('org_a', 'read'), mint.request('org_b', 'write'));
+      for (const suffix of made) {
+        expect(isId('event', formatId('event', suffix))).toBe(true);
+        expect(seen.has(suffix)).toBe(false);
+        seen.add(suffix);
+        // Within the time in which an event counts as new.
+        expect(mintedAt(suffix)).toBeGreaterThan(seededNow - 15_000);
+        expect(mintedAt(suffix)).toBeLessThanOrEqual(seededNow);
+      }
+      last = own;
+    }
+  });
+
+  test('of events differ in what the id of a delivery takes from them', () => {
+    const mint = seededMint('42');
+    const heads = new Set<string>();
+    for (let request = 0; request < 50; request += 1) {
+      const own = mint.request('org_a', 'write');
+      const rows = mint.rows(own);
+      for (const suffix of [own, ...Array.from({ length: 100 }, rows)]) heads.add(suffix.slice(0, 20));
+    }
+    expect(heads.size).toBe(50 * 101);
+  });
+
+  test('are the same again for a command that is decided again', () => {
+    const mint = seededMint('42');
+    const own = mint.request('org_a', 'write');
+    const [one, two] = [mint.rows(own), mint.rows(own)];
+    expect([one(), one(), one()]).toEqual([two(), two(), two()]);
+  });
+});
