@@ -1,5 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ApiDocument } from '../scripts/sdk/document.ts';
+import { generateSdk } from '../scripts/sdk/generate.ts';
 import { idempotencyTable } from '../src/engine/answers.ts';
 import { openApiDocument } from '../src/http/openapi.ts';
 import { errorsMarkdown } from '../src/http/pages.ts';
@@ -36,6 +38,11 @@ const codes = Object.keys(errorCatalogue) as ErrorCode[];
 
 test('docs/openapi.json is what the server says of itself', () =>
   expectGolden('docs/openapi.json', `${JSON.stringify(document, null, 2)}\n`));
+
+test.each([...generateSdk(JSON.parse(JSON.stringify(document)) as ApiDocument)])(
+  '%s is what the OpenAPI document says',
+  (path, text) => expectGolden(path, text),
+);
 
 test('every reference inside the OpenAPI document leads somewhere', () => {
   for (const [, path = ''] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {

@@ -1,0 +1,109 @@
+import { type ApiDocument, pascal } from './document.ts';
+import { type Method, methodsOf, pathNames, queries, queryOf, signature, takes } from './methods.ts';
+import { Shapes } from './shapes.ts';
+
+const head = '// Made from docs/openapi.json by `npm run golden`; never edited by hand.\n';
+
+/** What namespaces have beyond the operations of the document, written by hand in sdk/. */
+const byHand: Readonly<Record<string, readonly [type: string, file: string]>> = {
+  webhooks: ['WebhookVerification', '../webhooks.ts'],
+  events: ['EventStreaming', '../stream.ts'],
+};
+
+/** The generated files of the SDK, by their paths. TypeScript 7 has no compiler API yet: they are put together as text. */
+export function generateSdk(document: ApiDocument): Map<string, string> {
+  const shapes = new Shapes(document);
+  const methods = methodsOf(document);
+  const files = {
+    shapes: shapesFile(document, shapes, methods),
+    namespaces: namespacesFile(shapes, methods),
+    operations: operationsFile(document, methods),
+  };
+  return new Map(
+    Object.entries(files).map(([name, text]) => [`sdk/generated/${name}.ts`, text.replaceAll(/ +$/gm, '')]),
+  );
+}
+
+function shapesFile({ webhooks }: ApiDocument, shapes: Shapes, methods: readonly Method[]): string {
+  const events = Object.values(webhooks).map(({ post }) => {
+    const { schema } = post.requestBody.content['application/json'] ?? {};
+    return (schema?.allOf?.[0]?.$ref ?? schema?.$ref ?? '').split('/').at(-1) ?? '';
+  });
+  const union = [...new Set(events)].join(' | ');
+  return [
+    head,
+    ...shapes.declarations(),
+    ...queries(methods, shapes),
+    `/** What is sent to webhooks: ask for \`type\`, and \`data\` is the record of that kind. */\nexport type SandbankEvent = ${union};\n`,
+  ].join('\n');
+}
+
+function namespacesFile(shapes: Shapes, methods: readonly Method[]): string {
+  const spoken = methods.filter(({ gives }) => gives !== 'stream');
+  const names = [...new Set(spoken.flatMap(({ namespace }) => namespace ?? []))].sort();
+  const interfaces = names.map((name) => {
+    const own = spoken.filter(({ namespace }) => namespace === name);
+    return `export interface ${pascal(name)}Namespace {\n${own.map((one) => signature(one, shapes, '  ')).join('')}}\n`;
+  });
+  const fields = names.map((name) => {
+    const type = `${pascal(name)}Namespace${byHand[name] ? ` & ${byHand[name][0]}` : ''}`;
+    return `  declare readonly ${name}: ${type};\n`;
+  });
+  const alone = spoken
+    .filter(({ namespace }) => namespace === undefined)
+    .map((one) =>
+      signature(one, shapes, '  ').replace(
+        /^( +)(\w+)\((.*)\): (.*);$/m,
+        '$1declare readonly $2: ($3) => $4;',
+      ),
+    );
+  const body = [
+    ...interfaces,
+    `/** What a client can do. How it is done is not generated: the table of operations is bound to a transport. */\nexport abstract class Namespaces {\n${fields.join('')}${alone.join('')}\n  constructor(bound: object) {\n    Object.assign(this, bound);\n  }\n}\n`,
+  ].join('\n');
+  const imports = Object.values(byHand).map(([type, file]) => `import type { ${type} } from '${file}';\n`);
+  const options = ['CallOptions', 'WriteOptions'].filter((name) => body.includes(name));
+  const used = [...shapesFileNames(shapes, methods)]
+    .filter((name) => new RegExp(`\\b${name}\\b`).test(body))
+    .sort();
+  return [
+    head,
+    `import type { ${options.join(', ')} } from '../operation.ts';\nimport type { Pages } from '../pages.ts';\n${imports.join('')}import type {\n${used.map((name) => `  ${name},\n`).join('')}} from './shapes.ts';\n`,
+    body,
+  ].join('\n');
+}
+
+function shapesFileNames(shapes: Shapes, methods: readonly Method[]): Set<string> {
+  const text = [...shapes.declarations(), ...queries(methods, shapes)].join('\n');
+  return new Set([...text.matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name = '']) => name));
+}
+
+function operationsFile({ info }: ApiDocument, methods: readonly Method[]): string {
+  const rows = methods.map((method) => {
+    const { operation, namespace, verb, path, gives, accept } = method;
+    const fields = {
+      id: operation.operationId,
+      ...(namespace === undefined ? {} : { namespace }),
+      method: method.method,
+      verb,
+      path,
+      names: pathNames(path),
+      ...(takes(method) === undefined ? {} : { takes: takes(method) }),
+      ...(verb === 'POST' && queryOf(operation).length > 0
+        ? { optionsInQuery: queryOf(operation).map(({ name }) => name) }
+        : {}),
+      gives,
+      accept,
+    };
+    const text = Object.entries(fields).map(
+      ([name, value]) => `${name}: ${JSON.stringify(value).replaceAll('"', "'").replaceAll("','", "', '")}`,
+    );
+    return `  { ${text.join(', ')} },\n`;
+  });
+  return [
+    head,
+    `import type { Operation } from '../operation.ts';\n`,
+    `/** The version of the API that these files were made from. */\nexport const apiVersion = '${info.version}';\n`,
+    `export const operations: readonly Operation[] = [\n${rows.join('')}];\n`,
+  ].join('\n');
+}

@@ -1,0 +1,242 @@
+import { type ApiDocument, pascal, type Schema } from './document.ts';
+
+/** Lists of words that users need a name for, found where they stand in the document; the same list elsewhere gets the name too. */
+const named: readonly (readonly [name: string, at: string])[] = [
+  ['ErrorCode', 'Error.properties.error.properties.code'],
+  ['Scope', 'Capabilities.properties.scopes.items'],
+  ['EventType', 'EventCreate.properties.type'],
+  ['EventFilter', 'WebhookCreate.properties.eventTypes.items'],
+  ['PaymentScenario', 'PaymentCreate.properties.scenario.anyOf.0'],
+  ['DeclineCode', 'PaymentAdvance.anyOf.2.properties.failureCode'],
+  ['TestCardNumber', 'PaymentCreate.properties.paymentMethod.properties.number'],
+];
+
+/** Text in the document, of which we know better. */
+const refined: Readonly<Record<string, string>> = {
+  'Event.type': 'EventType',
+  'Delivery.eventType': 'EventType',
+  'DeliveryDetail.eventType': 'EventType',
+};
+
+/** Items of lists that have no component of their own are named by their `object`, unless told here. */
+const itemNames: Readonly<Record<string, string>> = {
+  PaymentHistory: 'PaymentStateChange',
+  TransferHistory: 'TransferStateChange',
+};
+
+/** A component whose name would hide one of the language's. */
+const renamed: Readonly<Record<string, string>> = { Error: 'ErrorAnswer' };
+
+const lineWidth = 100;
+
+/** Turns schemas into TypeScript. It knows the names of what it has met, so that nothing is written out twice. */
+export class Shapes {
+  readonly #schemas: Map<string, Schema>;
+  readonly #lists = new Map<string, string>();
+  readonly #inputs: ReadonlySet<string>;
+
+  constructor({ paths, components }: ApiDocument) {
+    this.#schemas = withItems(components.schemas);
+    const bodies = Object.values(paths).flatMap((verbs) =>
+      Object.values(verbs).flatMap(({ requestBody }) => refsIn(requestBody)),
+    );
+    this.#inputs = this.#reached(bodies);
+    for (const [name, at] of named) this.#name(name, at);
+    for (const [name, list] of this.#statuses()) this.#lists.set(list, `${name}Status`);
+  }
+
+  declarations(): string[] {
+    const lists = [...this.#lists].map(([list, name]) => {
+      const words = JSON.parse(list) as unknown[];
+      return `export type ${name} = ${union(words.map(literal), '')};\n`;
+    });
+    const shapes = [...this.#schemas].map(([name, schema]) => {
+      const isInput = this.#inputs.has(name);
+      const text = this.type(schema, { isInput, indent: '', at: name });
+      const isPlain = schema.type === 'object' && text.startsWith('{') && !text.includes('\n} |');
+      return isPlain
+        ? `export interface ${nameOf(name)} ${text}\n`
+        : `export type ${nameOf(name)} = ${text};\n`;
+    });
+    return [...lists, ...shapes];
+  }
+
+  type(schema: Schema, place: { isInput: boolean; indent: string; at?: string }): string {
+    const { isInput, indent, at = '' } = place;
+    if (refined[at] !== undefined) return refined[at];
+    if (schema.$ref !== undefined) return nameOf(schema.$ref.split('/').at(-1) ?? '');
+    if (schema.const !== undefined) return literal(schema.const);
+    if (schema.enum)
+      return this.#lists.get(JSON.stringify(schema.enum)) ?? union(schema.enum.map(literal), indent);
+    const choices = schema.anyOf ?? schema.oneOf;
+    if (choices?.every(isDemand)) return this.#demands(schema, choices, place);
+    if (choices) {
+      const parts = choices.map((choice) => this.type(choice, { isInput, indent }));
+      // A plain `string` would swallow the words beside it, and an editor would no longer offer them.
+      const hasWords = parts.some((part) => part.startsWith("'") || [...this.#lists.values()].includes(part));
+      return union(
+        [...new Set(parts)].map((part) => (part === 'string' && hasWords ? '(string & {})' : part)),
+        indent,
+      );
+    }
+    if (schema.allOf) return schema.allOf.map((part) => this.type(part, { isInput, indent })).join(' & ');
+    if (schema.type === 'array') return this.#array(schema, isInput, indent);
+    if (schema.type === 'object') return this.#object(schema, place);
+    if (schema.type === 'string')
+      return isInput && schema.format === 'date-time' ? 'string | Date' : 'string';
+    if (schema.type === 'integer' || schema.type === 'number') return 'number';
+    if (schema.type === 'boolean' || schema.type === 'null') return schema.type;
+    if (schema.type === undefined) return 'unknown';
+    throw new Error(`scripts/sdk/shapes.ts cannot turn this schema into a type: ${JSON.stringify(schema)}`);
+  }
+
+  /** The lines of an object: also used for queries, which are no schema in the document. */
+  properties(
+    entries: readonly (readonly [name: string, schema: Schema, isRequired: boolean])[],
+    { isInput, indent, at = '' }: { isInput: boolean; indent: string; at?: string },
+  ): string {
+    const inside = `${indent}  `;
+    const lines = entries.map(([name, schema, isRequired]) => {
+      const type = this.type(schema, { isInput, indent: inside, at: `${at}.${name}` });
+      const mark = isRequired ? '' : '?';
+      const orNothing = isInput && !isRequired ? ' | undefined' : '';
+      return `${comment(words(schema), inside)}${inside}${name}${mark}: ${type}${orNothing};\n`;
+    });
+    return `{\n${lines.join('')}${indent}}`;
+  }
+
+  #object(schema: Schema, place: { isInput: boolean; indent: string; at?: string }): string {
+    const { properties = {}, required = [], additionalProperties, patternProperties } = schema;
+    const entries = Object.entries(properties);
+    if (entries.length > 0)
+      return this.properties(
+        entries.map(([name, one]) => [name, one, required.includes(name)] as const),
+        place,
+      );
+    const others =
+      typeof additionalProperties === 'object'
+        ? additionalProperties
+        : Object.values(patternProperties ?? {})[0];
+    if (others) return `Record<string, ${this.type(others, { ...place, at: '' })}>`;
+    return additionalProperties === false ? 'Record<string, never>' : 'Record<string, unknown>';
+  }
+
+  #array({ items = {} }: Schema, isInput: boolean, indent: string): string {
+    const item = this.type(items, { isInput, indent });
+    const isSimple = /^[\w.]+$/.test(item) || (item.startsWith('{') && !item.includes('\n} |'));
+    const list = isSimple ? `${item}[]` : `(${item})[]`;
+    return isInput ? `readonly ${list}` : list;
+  }
+
+  /** An object of which one of several sets of fields must be there: each set is a shape of its own. */
+  #demands(
+    schema: Schema,
+    choices: readonly Schema[],
+    place: { isInput: boolean; indent: string; at?: string },
+  ): string {
+    const { properties = {}, required = [] } = schema;
+    const shapes = choices.map((choice) => {
+      const mine = new Set([...required, ...(choice.required ?? [])]);
+      const barred = schema.oneOf
+        ? choices.flatMap((one) => one.required ?? []).filter((name) => !mine.has(name))
+        : [];
+      const entries = Object.entries(properties).map(([name, one]) => {
+        const shown: Schema = barred.includes(name) ? { enum: [] } : one;
+        return [name, shown, mine.has(name)] as const;
+      });
+      return this.properties(entries, place);
+    });
+    return shapes.join(' | ');
+  }
+
+  #name(name: string, at: string): void {
+    const [component = '', ...way] = at.split('.');
+    const found = way.reduce<unknown>(
+      (part, step) => (part as Record<string, unknown> | undefined)?.[step],
+      this.#schemas.get(component),
+    ) as Schema | undefined;
+    if (!found?.enum)
+      throw new Error(
+        `The words of ${name} are no longer at ${at} of the document. Correct \`named\` in scripts/sdk/shapes.ts.`,
+      );
+    this.#lists.set(JSON.stringify(found.enum), name);
+  }
+
+  /** The states of each record that has some of its own; a list that two kinds of record have names neither. */
+  #statuses(): [name: string, list: string][] {
+    const found = [...this.#schemas].flatMap(([name, { properties }]): [string, string][] => {
+      const words = properties?.status?.enum ?? [];
+      const isRecord = pascal(String(properties?.object?.const ?? '')) === name;
+      return isRecord && words.length > 1 ? [[name, JSON.stringify(words)]] : [];
+    });
+    return found.filter(([name, list]) => found.every(([other, same]) => other === name || same !== list));
+  }
+
+  #reached(from: readonly string[]): Set<string> {
+    const reached = new Set<string>();
+    const waiting = [...from];
+    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+      if (reached.has(name)) continue;
+      reached.add(name);
+      waiting.push(...refsIn(this.#schemas.get(name)));
+    }
+    return reached;
+  }
+}
+
+export function nameOf(component: string): string {
+  return renamed[component] ?? component;
+}
+
+export function comment(text: string, indent: string): string {
+  if (text === '') return '';
+  return `${indent}/** ${text.replaceAll('*/', '*\\/')} */\n`;
+}
+
+function words({ description = '', default: given }: Schema): string {
+  const fallback = given === undefined ? '' : `Without it: \`${JSON.stringify(given)}\`.`;
+  return [description, fallback].filter((part) => part !== '').join(' ');
+}
+
+/** Lists whose items have no name get one, and refer to it. */
+function withItems(schemas: Readonly<Record<string, Schema>>): Map<string, Schema> {
+  const all = new Map<string, Schema>();
+  for (const [name, schema] of Object.entries(schemas)) {
+    const item = schema.properties?.data?.items;
+    const kind = item?.properties?.object?.const;
+    if (!item || typeof kind !== 'string') {
+      all.set(name, schema);
+      continue;
+    }
+    const itemName = itemNames[name] ?? pascal(kind);
+    const known = schemas[itemName] ?? all.get(itemName);
+    if (known && JSON.stringify(known) !== JSON.stringify(item))
+      throw new Error(
+        `The items of ${name} would be called ${itemName}, which is something else already. Name them in \`itemNames\` of scripts/sdk/shapes.ts.`,
+      );
+    if (!known) all.set(itemName, item);
+    const data = { ...schema.properties?.data, items: { $ref: `#/components/schemas/${itemName}` } };
+    all.set(name, { ...schema, properties: { ...schema.properties, data } });
+  }
+  return all;
+}
+
+function isDemand(schema: Schema): boolean {
+  return Object.keys(schema).join() === 'required';
+}
+
+function refsIn(part: unknown): string[] {
+  const found = (JSON.stringify(part) ?? '').matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g);
+  return [...found].map(([, name = '']) => name);
+}
+
+function literal(value: unknown): string {
+  return typeof value === 'string' ? `'${value.replaceAll("'", "\\'")}'` : String(value);
+}
+
+function union(parts: readonly string[], indent: string): string {
+  if (parts.length === 0) return 'undefined';
+  const line = parts.join(' | ');
+  if (parts.length === 1 || line.length + indent.length <= lineWidth || line.includes('{\n')) return line;
+  return parts.map((part) => `\n${indent}  | ${part}`).join('');
+}

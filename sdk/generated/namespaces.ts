@@ -1,0 +1,260 @@
+// Made from docs/openapi.json by `npm run golden`; never edited by hand.
+
+import type { CallOptions, WriteOptions } from '../operation.ts';
+import type { Pages } from '../pages.ts';
+import type { WebhookVerification } from '../webhooks.ts';
+import type { EventStreaming } from '../stream.ts';
+import type {
+  ApiStatus,
+  Balances,
+  Capabilities,
+  Clock,
+  ClockAdvance,
+  ClockAdvanced,
+  Customer,
+  CustomerCreate,
+  CustomerList,
+  CustomerUpdate,
+  DeliveryDetail,
+  DeliveryList,
+  Dispute,
+  DisputeAdvance,
+  DisputeList,
+  Event,
+  EventCreate,
+  EventList,
+  EventReplay,
+  EventReplayRequest,
+  FxRateList,
+  GetBalancesQuery,
+  GetReconciliationQuery,
+  LedgerEntryList,
+  ListCustomersQuery,
+  ListDisputesQuery,
+  ListFxRatesQuery,
+  ListLedgerEntriesQuery,
+  ListPaymentHistoryQuery,
+  ListPaymentLedgerEntriesQuery,
+  ListPaymentProviderEventsQuery,
+  ListPaymentsQuery,
+  ListRefundsQuery,
+  ListSettlementsQuery,
+  ListTransferHistoryQuery,
+  ListTransferLedgerEntriesQuery,
+  ListTransferProviderEventsQuery,
+  ListTransfersQuery,
+  ListWebhookDeliveriesQuery,
+  ListWebhookEventsQuery,
+  ListWebhookReplaysQuery,
+  ListWebhooksQuery,
+  Payment,
+  PaymentAdvance,
+  PaymentCreate,
+  PaymentHistory,
+  PaymentList,
+  PaymentRefund,
+  ProviderEventList,
+  Reconciliation,
+  Refund,
+  RefundAdvance,
+  RefundList,
+  Replay,
+  ReplayCreate,
+  ReplayList,
+  ReplayProgress,
+  RetrieveSettlementQuery,
+  SettlementList,
+  SettlementReport,
+  StateMachines,
+  Transfer,
+  TransferAdvance,
+  TransferCreate,
+  TransferHistory,
+  TransferList,
+  Webhook,
+  WebhookCreate,
+  WebhookDetail,
+  WebhookList,
+  WebhookRotateSecret,
+  WebhookTest,
+  WebhookUpdate,
+  WebhookWithSecret,
+} from './shapes.ts';
+
+export interface ClockNamespace {
+  /** The application's clock. Any valid key may call this. `GET /_api/developer_api_clock` */
+  retrieve(options?: CallOptions): Promise<Clock>;
+  /** Move the clock forward and run all that falls due, in order; answers when it is done. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_clock/advance` */
+  advance(body: ClockAdvance, options?: WriteOptions): Promise<ClockAdvanced>;
+  /** Stop the clock where it is. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_clock/freeze` */
+  freeze(options?: WriteOptions): Promise<Clock>;
+  /** Return to real time. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_clock/reset` */
+  reset(options?: WriteOptions): Promise<Clock>;
+}
+
+export interface CustomersNamespace {
+  /** Create a customer. Needs the scope `customers:write`. `POST /_api/developer_api_customers` */
+  create(body: CustomerCreate, options?: WriteOptions): Promise<Customer>;
+  /** List customers, newest first. Needs the scope `customers:read`. `GET /_api/developer_api_customers` */
+  list(query?: ListCustomersQuery, options?: CallOptions): Pages<CustomerList>;
+  /** Retrieve a customer. Needs the scope `customers:read`. `GET /_api/developer_api_customers/{id}` */
+  retrieve(id: string, options?: CallOptions): Promise<Customer>;
+  /** Change fields of a customer; null clears one. Needs the scope `customers:write`. `POST /_api/developer_api_customers/{id}/update` */
+  update(id: string, body: CustomerUpdate, options?: WriteOptions): Promise<Customer>;
+  /** Archive a customer: it stays readable and takes no more payments. Needs the scope `customers:write`. `POST /_api/developer_api_customers/{id}/archive` */
+  archive(id: string, options?: WriteOptions): Promise<Customer>;
+}
+
+export interface DeliveriesNamespace {
+  /** List deliveries, newest first. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_deliveries` */
+  list(query?: ListWebhookDeliveriesQuery, options?: CallOptions): Pages<DeliveryList>;
+  /** Retrieve a delivery with every attempt, what was sent and what was answered. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_deliveries/{id}` */
+  retrieve(id: string, options?: CallOptions): Promise<DeliveryDetail>;
+  /** Send the events of a window again: those that failed, those never sent, or all. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhook_deliveries/replay` */
+  replay(body: ReplayCreate, options?: WriteOptions): Promise<Replay>;
+}
+
+export interface DisputesNamespace {
+  /** List disputes, newest first. Needs the scope `payments:read`. `GET /_api/developer_api_disputes` */
+  list(query?: ListDisputesQuery, options?: CallOptions): Pages<DisputeList>;
+  /** Retrieve a dispute. Needs the scope `payments:read`. `GET /_api/developer_api_disputes/{id}` */
+  retrieve(id: string, options?: CallOptions): Promise<Dispute>;
+  /** Answer a dispute, let it lapse, or decide it. Needs the scope `payments:write`. `POST /_api/developer_api_disputes/{id}/advance` */
+  advance(id: string, body?: DisputeAdvance, options?: WriteOptions & { expand?: 'ledgerEntries' | undefined }): Promise<Dispute>;
+}
+
+export interface EventsNamespace {
+  /** Make an event by hand, with data of your own; it is sent to all endpoints that want its type. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhook_events` */
+  create(body: EventCreate, options?: WriteOptions): Promise<Event>;
+  /** List events, newest first. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_events` */
+  list(query?: ListWebhookEventsQuery, options?: CallOptions): Pages<EventList>;
+  /** Retrieve an event. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_events/{id}` */
+  retrieve(id: string, options?: CallOptions): Promise<Event>;
+  /** Send an event again, under the same id. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhook_events/{id}/replay` */
+  replay(id: string, body?: EventReplayRequest, options?: WriteOptions): Promise<EventReplay>;
+}
+
+export interface FxRatesNamespace {
+  /** The rates at which a currency is changed now, with the margin and the middle of the market. Needs the scope `transfers:read`. `GET /_api/developer_api_fx_rates` */
+  list(query?: ListFxRatesQuery, options?: CallOptions): Pages<FxRateList>;
+}
+
+export interface LedgerNamespace {
+  /** Balances of all accounts and the trial balance, of the organization, a payment or a transfer. Needs the scope `payments:read`. `GET /_api/developer_api_balances` */
+  balances(query?: GetBalancesQuery, options?: CallOptions): Promise<Balances>;
+  /** List ledger entries of the organization, newest first. Needs the scope `payments:read`. `GET /_api/developer_api_ledger_entries` */
+  entries(query?: ListLedgerEntriesQuery, options?: CallOptions): Pages<LedgerEntryList>;
+}
+
+export interface PaymentsNamespace {
+  /** List payments, newest first. Needs the scope `payments:read`. `GET /_api/developer_api_payments` */
+  list(query?: ListPaymentsQuery, options?: CallOptions): Pages<PaymentList>;
+  /** Create a payment. Needs the scope `payments:write`. `POST /_api/developer_api_payments` */
+  create(body: PaymentCreate, options?: WriteOptions): Promise<Payment>;
+  /** Retrieve a payment. Needs the scope `payments:read`. `GET /_api/developer_api_payments/{id}` */
+  retrieve(id: string, options?: CallOptions): Promise<Payment>;
+  /** Advance a payment: by its scenario, by an `action`, or by the shortest way `to` a state. Needs the scope `payments:write`. `POST /_api/developer_api_payments/{id}/advance` */
+  advance(id: string, body?: PaymentAdvance, options?: WriteOptions & { expand?: 'ledgerEntries' | undefined }): Promise<Payment>;
+  /** Every move of a payment, newest first: who, when, from where to where, its event and its entries. Needs the scope `payments:read`. `GET /_api/developer_api_payments/{id}/history` */
+  history(id: string, query?: ListPaymentHistoryQuery, options?: CallOptions): Pages<PaymentHistory>;
+  /** What the provider said about a payment, newest first: raw, with its own ids, and what came of it. Needs the scope `payments:read`. `GET /_api/developer_api_payments/{id}/provider_events` */
+  providerEvents(id: string, query?: ListPaymentProviderEventsQuery, options?: CallOptions): Pages<ProviderEventList>;
+  /** Refund a payment, in full or in part, as often as something is left. Needs the scope `payments:write`. `POST /_api/developer_api_payments/{id}/refund` */
+  refund(id: string, body?: PaymentRefund, options?: WriteOptions & { expand?: 'ledgerEntries' | undefined }): Promise<Refund>;
+  /** List ledger entries of a payment, its refunds and disputes, newest first. Needs the scope `payments:read`. `GET /_api/developer_api_payments/{id}/ledger_entries` */
+  ledgerEntries(id: string, query?: ListPaymentLedgerEntriesQuery, options?: CallOptions): Pages<LedgerEntryList>;
+}
+
+export interface ReconciliationNamespace {
+  /** The providers' reports beside the ledger, line by line and in sum, newest first. Needs the scope `payments:read`. `GET /_api/developer_api_reconciliation` */
+  retrieve(query?: GetReconciliationQuery, options?: CallOptions): Pages<Reconciliation>;
+}
+
+export interface RefundsNamespace {
+  /** List refunds, newest first. Needs the scope `payments:read`. `GET /_api/developer_api_refunds` */
+  list(query?: ListRefundsQuery, options?: CallOptions): Pages<RefundList>;
+  /** Retrieve a refund. Needs the scope `payments:read`. `GET /_api/developer_api_refunds/{id}` */
+  retrieve(id: string, options?: CallOptions): Promise<Refund>;
+  /** End a pending refund: it succeeds, fails or is canceled. Needs the scope `payments:write`. `POST /_api/developer_api_refunds/{id}/advance` */
+  advance(id: string, body?: RefundAdvance, options?: WriteOptions & { expand?: 'ledgerEntries' | undefined }): Promise<Refund>;
+}
+
+export interface ReplaysNamespace {
+  /** List replays of windows, newest first. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_replays` */
+  list(query?: ListWebhookReplaysQuery, options?: CallOptions): Pages<ReplayList>;
+  /** Retrieve a replay and what has come of its deliveries so far. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_replays/{id}` */
+  retrieve(id: string, options?: CallOptions): Promise<ReplayProgress>;
+}
+
+export interface SettlementsNamespace {
+  /** List the days of the providers' settlement reports, newest first, with totals. Needs the scope `payments:read`. `GET /_api/developer_api_settlements` */
+  list(query?: ListSettlementsQuery, options?: CallOptions): Pages<SettlementList>;
+  /** The settlement report of a day, as JSON or, with `Accept: text/csv`, as CSV. Needs the scope `payments:read`. `GET /_api/developer_api_settlements/{date}` */
+  retrieve(date: string, query?: RetrieveSettlementQuery, options?: CallOptions): Pages<SettlementReport>;
+  /** The settlement report of a day, as JSON or, with `Accept: text/csv`, as CSV. Needs the scope `payments:read`. `GET /_api/developer_api_settlements/{date}` */
+  csv(date: string, query?: RetrieveSettlementQuery, options?: CallOptions): Promise<string>;
+}
+
+export interface TransfersNamespace {
+  /** Every move of a transfer, newest first: who, when, from where to where, its event and its entries. Needs the scope `transfers:read`. `GET /_api/developer_api_transfers/{id}/history` */
+  history(id: string, query?: ListTransferHistoryQuery, options?: CallOptions): Pages<TransferHistory>;
+  /** What the provider said about a transfer, newest first: raw, with its own ids, and what came of it. Needs the scope `transfers:read`. `GET /_api/developer_api_transfers/{id}/provider_events` */
+  providerEvents(id: string, query?: ListTransferProviderEventsQuery, options?: CallOptions): Pages<ProviderEventList>;
+  /** List transfers, newest first. Needs the scope `transfers:read`. `GET /_api/developer_api_transfers` */
+  list(query?: ListTransfersQuery, options?: CallOptions): Pages<TransferList>;
+  /** Quote a transfer: the amount to send or the amount to arrive, at a rate that is held. Needs the scope `transfers:write`. `POST /_api/developer_api_transfers` */
+  create(body: TransferCreate, options?: WriteOptions): Promise<Transfer>;
+  /** Retrieve a transfer. Needs the scope `transfers:read`. `GET /_api/developer_api_transfers/{id}` */
+  retrieve(id: string, options?: CallOptions): Promise<Transfer>;
+  /** Advance a transfer: by its scenario, by an `action`, or by the shortest way `to` a state. Needs the scope `transfers:write`. `POST /_api/developer_api_transfers/{id}/advance` */
+  advance(id: string, body?: TransferAdvance, options?: WriteOptions & { expand?: 'ledgerEntries' | undefined }): Promise<Transfer>;
+  /** List ledger entries of a transfer, newest first. Needs the scope `transfers:read`. `GET /_api/developer_api_transfers/{id}/ledger_entries` */
+  ledgerEntries(id: string, query?: ListTransferLedgerEntriesQuery, options?: CallOptions): Pages<LedgerEntryList>;
+}
+
+export interface WebhooksNamespace {
+  /** Register an endpoint; the answer shows its secret, once. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks` */
+  create(body: WebhookCreate, options?: WriteOptions): Promise<WebhookWithSecret>;
+  /** List webhook endpoints, newest first. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhooks` */
+  list(query?: ListWebhooksQuery, options?: CallOptions): Pages<WebhookList>;
+  /** Retrieve an endpoint and how it has been doing; never its secret. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhooks/{id}` */
+  retrieve(id: string, options?: CallOptions): Promise<WebhookDetail>;
+  /** Change the URL, the description, the event types, the retry profile or the concurrency. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/update` */
+  update(id: string, body: WebhookUpdate, options?: WriteOptions): Promise<Webhook>;
+  /** Make a new secret; the old one signs beside it for a while. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/rotate_secret` */
+  rotateSecret(id: string, body?: WebhookRotateSecret, options?: WriteOptions): Promise<WebhookWithSecret>;
+  /** Stop sending; events wait until the endpoint is enabled again. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/disable` */
+  disable(id: string, options?: WriteOptions): Promise<Webhook>;
+  /** Send again, beginning with what has waited. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/enable` */
+  enable(id: string, options?: WriteOptions): Promise<Webhook>;
+  /** Send one real event to the endpoint and answer with what the receiver said. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/test` */
+  test(id: string, body?: WebhookTest, options?: WriteOptions): Promise<DeliveryDetail>;
+}
+
+/** What a client can do. How it is done is not generated: the table of operations is bound to a transport. */
+export abstract class Namespaces {
+  declare readonly clock: ClockNamespace;
+  declare readonly customers: CustomersNamespace;
+  declare readonly deliveries: DeliveriesNamespace;
+  declare readonly disputes: DisputesNamespace;
+  declare readonly events: EventsNamespace & EventStreaming;
+  declare readonly fxRates: FxRatesNamespace;
+  declare readonly ledger: LedgerNamespace;
+  declare readonly payments: PaymentsNamespace;
+  declare readonly reconciliation: ReconciliationNamespace;
+  declare readonly refunds: RefundsNamespace;
+  declare readonly replays: ReplaysNamespace;
+  declare readonly settlements: SettlementsNamespace;
+  declare readonly transfers: TransfersNamespace;
+  declare readonly webhooks: WebhooksNamespace & WebhookVerification;
+  /** Whom the key stands for, and which capabilities are on. Any valid key may call this. `GET /_api/developer_api_status` */
+  declare readonly status: (options?: CallOptions) => Promise<ApiStatus>;
+  /** API version, scopes, resources with their states and actions, currencies, event types and limits. Any valid key may call this. `GET /_api/developer_api_capabilities` */
+  declare readonly capabilities: (options?: CallOptions) => Promise<Capabilities>;
+  /** The lifecycles of all resources as data: states, moves, conditions and events. Any valid key may call this. `GET /_api/developer_api_state_machines` */
+  declare readonly stateMachines: (options?: CallOptions) => Promise<StateMachines>;
+
+  constructor(bound: object) {
+    Object.assign(this, bound);
+  }
+}

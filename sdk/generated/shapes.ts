@@ -1,0 +1,1998 @@
+// Made from docs/openapi.json by `npm run golden`; never edited by hand.
+
+export type ErrorCode =
+  | 'invalid_request'
+  | 'malformed_json'
+  | 'idempotency_key_missing'
+  | 'idempotency_key_invalid'
+  | 'unsupported_api_version'
+  | 'invalid_cursor'
+  | 'api_key_missing'
+  | 'api_key_invalid'
+  | 'api_key_revoked'
+  | 'api_key_expired'
+  | 'scope_missing'
+  | 'organization_mismatch'
+  | 'ip_not_allowed'
+  | 'resource_not_found'
+  | 'route_not_found'
+  | 'method_not_allowed'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'invalid_state_transition'
+  | 'idempotency_in_progress'
+  | 'idempotency_key_reused'
+  | 'customer_not_found'
+  | 'customer_archived'
+  | 'customer_identity_missing'
+  | 'unsupported_currency'
+  | 'currency_mismatch'
+  | 'amount_exceeds_capturable'
+  | 'amount_exceeds_refundable'
+  | 'amount_exceeds_disputable'
+  | 'beneficiary_missing'
+  | 'quote_expired'
+  | 'insufficient_funds'
+  | 'amount_too_small'
+  | 'amount_too_large'
+  | 'clock_advancing'
+  | 'clock_moves_back'
+  | 'clock_too_far'
+  | 'webhook_url_not_allowed'
+  | 'webhook_not_found'
+  | 'webhook_limit_reached'
+  | 'rate_limited'
+  | 'internal_error'
+  | 'service_unavailable';
+
+export type Scope =
+  | 'payments:read'
+  | 'payments:write'
+  | 'customers:read'
+  | 'customers:write'
+  | 'transfers:read'
+  | 'transfers:write'
+  | 'webhooks:read'
+  | 'webhooks:write';
+
+export type EventType =
+  | 'webhook.disabled'
+  | 'webhook.tested'
+  | 'customer.created'
+  | 'customer.updated'
+  | 'customer.archived'
+  | 'payment.created'
+  | 'payment.requires_action'
+  | 'payment.processing'
+  | 'payment.authorized'
+  | 'payment.captured'
+  | 'payment.partially_captured'
+  | 'payment.settled'
+  | 'payment.failed'
+  | 'payment.pending'
+  | 'payment.canceled'
+  | 'payment.expired'
+  | 'payment.partially_refunded'
+  | 'payment.refunded'
+  | 'payment.disputed'
+  | 'payment.updated'
+  | 'payment.charged_back'
+  | 'refund.created'
+  | 'refund.succeeded'
+  | 'refund.failed'
+  | 'refund.canceled'
+  | 'dispute.created'
+  | 'dispute.under_review'
+  | 'dispute.lost'
+  | 'dispute.won'
+  | 'dispute.needs_response'
+  | 'transfer.quoted'
+  | 'transfer.accepted'
+  | 'transfer.funded'
+  | 'transfer.in_review'
+  | 'transfer.failed'
+  | 'transfer.converted'
+  | 'transfer.sent'
+  | 'transfer.completed'
+  | 'transfer.returned'
+  | 'transfer.refunded'
+  | 'transfer.canceled'
+  | 'transfer.expired';
+
+export type EventFilter =
+  | '*'
+  | 'webhook.*'
+  | 'customer.*'
+  | 'payment.*'
+  | 'refund.*'
+  | 'dispute.*'
+  | 'transfer.*'
+  | 'webhook.disabled'
+  | 'webhook.tested'
+  | 'customer.created'
+  | 'customer.updated'
+  | 'customer.archived'
+  | 'payment.created'
+  | 'payment.requires_action'
+  | 'payment.processing'
+  | 'payment.authorized'
+  | 'payment.captured'
+  | 'payment.partially_captured'
+  | 'payment.settled'
+  | 'payment.failed'
+  | 'payment.pending'
+  | 'payment.canceled'
+  | 'payment.expired'
+  | 'payment.partially_refunded'
+  | 'payment.refunded'
+  | 'payment.disputed'
+  | 'payment.updated'
+  | 'payment.charged_back'
+  | 'refund.created'
+  | 'refund.succeeded'
+  | 'refund.failed'
+  | 'refund.canceled'
+  | 'dispute.created'
+  | 'dispute.under_review'
+  | 'dispute.lost'
+  | 'dispute.won'
+  | 'dispute.needs_response'
+  | 'transfer.quoted'
+  | 'transfer.accepted'
+  | 'transfer.funded'
+  | 'transfer.in_review'
+  | 'transfer.failed'
+  | 'transfer.converted'
+  | 'transfer.sent'
+  | 'transfer.completed'
+  | 'transfer.returned'
+  | 'transfer.refunded'
+  | 'transfer.canceled'
+  | 'transfer.expired';
+
+export type PaymentScenario =
+  | 'approve'
+  | 'require_action'
+  | 'async'
+  | 'capture_fails'
+  | 'refund_fails'
+  | 'refund_pending'
+  | 'dispute'
+  | 'settle_short'
+  | 'settle_missing'
+  | 'settle_duplicate'
+  | 'settle_unknown'
+  | 'decline:insufficient_funds'
+  | 'decline:generic_decline'
+  | 'decline:do_not_honor'
+  | 'decline:expired_card'
+  | 'decline:incorrect_cvc'
+  | 'decline:incorrect_number'
+  | 'decline:incorrect_pin'
+  | 'decline:invalid_account'
+  | 'decline:account_closed'
+  | 'decline:lost_card'
+  | 'decline:stolen_card'
+  | 'decline:pickup_card'
+  | 'decline:restricted_card'
+  | 'decline:fraudulent'
+  | 'decline:card_not_supported'
+  | 'decline:currency_not_supported'
+  | 'decline:card_velocity_exceeded'
+  | 'decline:withdrawal_limit_exceeded'
+  | 'decline:authentication_failed'
+  | 'decline:issuer_not_available'
+  | 'decline:processing_error'
+  | 'decline:try_again_later'
+  | 'decline:transaction_not_allowed'
+  | 'decline:mandate_revoked';
+
+export type DeclineCode =
+  | 'insufficient_funds'
+  | 'generic_decline'
+  | 'do_not_honor'
+  | 'expired_card'
+  | 'incorrect_cvc'
+  | 'incorrect_number'
+  | 'incorrect_pin'
+  | 'invalid_account'
+  | 'account_closed'
+  | 'lost_card'
+  | 'stolen_card'
+  | 'pickup_card'
+  | 'restricted_card'
+  | 'fraudulent'
+  | 'card_not_supported'
+  | 'currency_not_supported'
+  | 'card_velocity_exceeded'
+  | 'withdrawal_limit_exceeded'
+  | 'authentication_failed'
+  | 'issuer_not_available'
+  | 'processing_error'
+  | 'try_again_later'
+  | 'transaction_not_allowed'
+  | 'mandate_revoked';
+
+export type TestCardNumber =
+  | '4242424242424242'
+  | '5555555555554444'
+  | '378282246310005'
+  | '4000002500003155'
+  | '4000000000000002'
+  | '4000000000009995'
+  | '4000000000009987'
+  | '4000000000009979'
+  | '4000000000000069'
+  | '4000000000000127'
+  | '4000000000000119'
+  | '4242424242424241'
+  | '4000000000006975'
+  | '4100000000000019'
+  | '4000000000000341'
+  | '4000000000005126'
+  | '4000000000007726'
+  | '4000000000000259';
+
+export type PaymentStatus =
+  | 'pending'
+  | 'requires_action'
+  | 'processing'
+  | 'authorized'
+  | 'partially_captured'
+  | 'captured'
+  | 'settled'
+  | 'partially_refunded'
+  | 'refunded'
+  | 'disputed'
+  | 'charged_back'
+  | 'failed'
+  | 'canceled'
+  | 'expired';
+
+export type ProviderEventStatus = 'applied' | 'ignored' | 'duplicate';
+
+export type RefundStatus = 'pending' | 'succeeded' | 'failed' | 'canceled';
+
+export type DisputeStatus = 'needs_response' | 'under_review' | 'won' | 'lost';
+
+export type TransferStatus =
+  | 'quoted'
+  | 'accepted'
+  | 'funded'
+  | 'in_review'
+  | 'converted'
+  | 'sent'
+  | 'completed'
+  | 'returned'
+  | 'refunded'
+  | 'canceled'
+  | 'expired'
+  | 'failed';
+
+export type SettlementStatus = 'open' | 'closed';
+
+export type ReconciliationLineStatus = 'matched' | 'amount_mismatch' | 'missing_at_provider' | 'missing_in_ledger' | 'duplicate';
+
+export type CustomerStatus = 'active' | 'archived';
+
+export type ClockStatus = 'running' | 'frozen';
+
+export type WebhookStatus = 'enabled' | 'disabled';
+
+export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
+
+export type ReplayStatus = 'running' | 'completed';
+
+export interface ErrorAnswer {
+  object: 'error';
+  sandbox: true;
+  requestId: string;
+  status: 'error';
+  error: {
+    code: ErrorCode;
+    message: string;
+    /** A JSON pointer into the body, or the name of a parameter or header. */
+    param?: string;
+    details?: Record<string, unknown>;
+    allowedActions?: string[];
+    retryable: boolean;
+    docUrl: string;
+  };
+}
+
+export interface LedgerEntry {
+  object: 'ledger_entry';
+  sandbox: true;
+  requestId?: string;
+  status: 'posted';
+  id: string;
+  /** What happened, e.g. `capture`. */
+  reason: string;
+  paymentId?: string;
+  transferId?: string;
+  /** They sum to zero in each currency. */
+  postings: {
+    account: string;
+    currency: string;
+    /** Minor units; debits are positive, credits negative. */
+    amount: number;
+  }[];
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+}
+
+export interface ApiStatus {
+  object: 'api_status';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  apiVersion: string;
+  organization: {
+    id: string;
+    name: string;
+  };
+  application: {
+    id: string;
+    name: string;
+  };
+  apiKey: {
+    id: string;
+    name: string;
+    scopes: Scope[];
+  };
+  clock: {
+    status: ClockStatus;
+    /** RFC 3339, UTC, with milliseconds. */
+    now: string;
+    offsetSeconds: number;
+  };
+  capabilities: Record<string, {
+    enabled: boolean;
+    reason: string | null;
+  }>;
+}
+
+export interface Capabilities {
+  object: 'capabilities';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  apiVersion: string;
+  apiVersions: string[];
+  scopes: Scope[];
+  resources: {
+    name: string;
+    states: string[];
+    actions: {
+      action: string;
+      from: string[];
+      to: string[];
+    }[];
+  }[];
+  eventTypes: string[];
+  events: {
+    type: string;
+    resource: string;
+    /** What has happened when it is sent. */
+    description: string;
+    example: {
+      object: 'event';
+      /** Stays the same at every attempt and replay. */
+      id: string;
+      sandbox: true;
+      /** The request that brought it about. */
+      requestId: string;
+      status: 'ok';
+      type: EventType;
+      apiVersion: string;
+      /** When it happened, by the clock of the application. */
+      timestamp: string;
+      /** The `version` of the record: of two of its events, the one with the higher number is the later. */
+      sequence: number;
+      data: Record<string, unknown>;
+    };
+  }[];
+  /** By resource, the JSON Schema of the `data` in its events. */
+  eventSchemas: Record<string, unknown>;
+  scenarios: string[];
+  declineCodes: {
+    code: string;
+    retryable: boolean;
+    message: string;
+  }[];
+  /** The known ones; `return:` and `fail:` take any other code as well. */
+  transferScenarios: string[];
+  returnCodes: {
+    code: string;
+    message: string;
+  }[];
+  transferFailureCodes: {
+    code: string;
+    message: string;
+  }[];
+  /** Those that transfers can be made in. */
+  fxCurrencies: string[];
+  currencies: {
+    code: string;
+    exponent: number;
+    name: string;
+  }[];
+  limits: Record<string, number>;
+}
+
+export interface StateMachines {
+  object: 'state_machines';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  machines: {
+    resource: string;
+    states: string[];
+    finalStates: string[];
+    events: string[];
+    moves: {
+      action: string;
+      /** Empty for the move that makes the record. */
+      from: string[];
+      to: string[];
+      /** The record stays in the state that it is in. */
+      stays: boolean;
+      /** One for each place of arrival, or one for all; none for a move that nobody is told of. */
+      events: string[];
+      condition: string | null;
+      broughtBy: string | null;
+    }[];
+  }[];
+}
+
+export interface PaymentList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: Payment[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface Payment {
+  object: 'payment';
+  sandbox: true;
+  requestId?: string;
+  status: PaymentStatus;
+  id: string;
+  amount: number;
+  currency: string;
+  amountCapturable: number;
+  amountCaptured: number;
+  amountRefunded: number;
+  amountRefundable: number;
+  amountDisputed: number;
+  feeAmount: number;
+  captureMethod: 'automatic' | 'manual';
+  paymentMethod: {
+    type: 'card' | 'bank_debit' | 'bank_transfer' | 'wallet';
+    lastFour?: string;
+  };
+  customerId: string | null;
+  description: string | null;
+  reference: string | null;
+  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
+  metadata: Record<string, string>;
+  /** What the simulated provider will do: one name, or a list for successive attempts. */
+  scenario: PaymentScenario | PaymentScenario[];
+  autoAdvance: boolean;
+  failure: {
+    code: string;
+    message: string;
+    /** Whether the decline was soft, so that another attempt may succeed. */
+    retryable: boolean;
+  } | null;
+  attempts: {
+    number: number;
+    scenario: string;
+    failure: {
+      code: string;
+      message: string;
+      /** Whether the decline was soft, so that another attempt may succeed. */
+      retryable: boolean;
+    } | null;
+    failedAt: string | null;
+  }[];
+  disputeId: string | null;
+  allowedActions: string[];
+  reconciliation: ReconciliationLineStatus | null;
+  version: number;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  updatedAt: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  authorizedAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  authorizationExpiresAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  capturedAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  settledAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  refundedAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  disputedAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  chargedBackAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  failedAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  canceledAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  expiredAt?: string;
+  /** With `?expand=ledgerEntries`: what the request posted to the ledger. */
+  ledgerEntries?: LedgerEntry[];
+}
+
+export interface PaymentCreate {
+  /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
+  amount: number;
+  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  currency: string;
+  customerId?: string | undefined;
+  /** Without it: `"automatic"`. */
+  captureMethod?: 'automatic' | 'manual' | undefined;
+  paymentMethod?: {
+    type: 'card' | 'bank_debit' | 'bank_transfer' | 'wallet';
+    /** A test card, which stands for a scenario. No other number is accepted; four digits are kept. */
+    number?: TestCardNumber | undefined;
+  } | undefined;
+  description?: string | undefined;
+  reference?: string | undefined;
+  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
+  metadata?: Record<string, string> | undefined;
+  /** What the simulated provider will do: one name, or a list for successive attempts. */
+  scenario?: PaymentScenario | readonly PaymentScenario[] | undefined;
+  /** Without it: `false`. */
+  autoAdvance?: boolean | undefined;
+}
+
+export type PaymentAdvance = {
+  action: 'require_action' | 'process' | 'authorize' | 'settle' | 'retry' | 'cancel' | 'expire';
+} | {
+  action: 'capture';
+  /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
+  amount?: number | undefined;
+  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  currency?: string | undefined;
+  /** Without it: `false`. */
+  final?: boolean | undefined;
+} | {
+  action: 'fail';
+  failureCode?: DeclineCode | undefined;
+} | {
+  action: 'refund';
+  /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
+  amount?: number | undefined;
+  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  currency?: string | undefined;
+  reason?: string | undefined;
+  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
+  metadata?: Record<string, string> | undefined;
+} | {
+  action: 'dispute';
+  /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
+  amount?: number | undefined;
+  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  currency?: string | undefined;
+  reason?: string | undefined;
+} | {
+  to: 'partially_captured' | 'partially_refunded' | 'disputed';
+  /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
+  amount?: number | undefined;
+  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  currency?: string | undefined;
+} | {
+  to: 'failed';
+  failureCode?: DeclineCode | undefined;
+} | {
+  to: PaymentStatus;
+} | Record<string, never>;
+
+export interface PaymentStateChange {
+  object: 'state_change';
+  sandbox: true;
+  requestId?: string;
+  status: PaymentStatus;
+  /** The record and the version that the move led to. */
+  id: string;
+  version: number;
+  action: string;
+  from: PaymentStatus | null;
+  to: PaymentStatus;
+  actor: {
+    kind: string;
+    id: string;
+  };
+  event: {
+    id: string;
+    type: string;
+  } | null;
+  ledgerEntries: LedgerEntry[];
+  /** RFC 3339, UTC, with milliseconds. */
+  at: string;
+}
+
+export interface PaymentHistory {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: PaymentStateChange[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface TransferStateChange {
+  object: 'state_change';
+  sandbox: true;
+  requestId?: string;
+  status: TransferStatus;
+  /** The record and the version that the move led to. */
+  id: string;
+  version: number;
+  action: string;
+  from: TransferStatus | null;
+  to: TransferStatus;
+  actor: {
+    kind: string;
+    id: string;
+  };
+  event: {
+    id: string;
+    type: string;
+  } | null;
+  ledgerEntries: LedgerEntry[];
+  /** RFC 3339, UTC, with milliseconds. */
+  at: string;
+}
+
+export interface TransferHistory {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: TransferStateChange[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface ProviderEvent {
+  object: 'provider_event';
+  sandbox: true;
+  requestId?: string;
+  status: ProviderEventStatus;
+  id: string;
+  paymentId?: string;
+  transferId?: string;
+  provider: string;
+  providerTransactionId: string;
+  providerEventId: string;
+  /** In the provider's own words. */
+  type: string;
+  /** Applied; ignored, because the record had moved on; or a duplicate of one that was sent before. */
+  outcome: ProviderEventStatus;
+  /** The move that it arrived with. */
+  action: string;
+  /** As the provider sent it. */
+  payload: unknown;
+  /** RFC 3339, UTC, with milliseconds. */
+  receivedAt: string;
+}
+
+export interface ProviderEventList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: ProviderEvent[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface Refund {
+  object: 'refund';
+  sandbox: true;
+  requestId?: string;
+  status: RefundStatus;
+  id: string;
+  paymentId: string;
+  amount: number;
+  currency: string;
+  reason: string | null;
+  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
+  metadata: Record<string, string>;
+  allowedActions: string[];
+  version: number;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  updatedAt: string;
+  endedAt: string | null;
+  /** With `?expand=ledgerEntries`: what the request posted to the ledger. */
+  ledgerEntries?: LedgerEntry[];
+}
+
+export interface PaymentRefund {
+  /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
+  amount?: number | undefined;
+  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  currency?: string | undefined;
+  reason?: string | undefined;
+  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
+  metadata?: Record<string, string> | undefined;
+}
+
+export interface RefundList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: Refund[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export type RefundAdvance = {
+  action: 'succeed' | 'fail' | 'cancel';
+} | {
+  to: RefundStatus;
+} | Record<string, never>;
+
+export interface DisputeList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: Dispute[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface Dispute {
+  object: 'dispute';
+  sandbox: true;
+  requestId?: string;
+  status: DisputeStatus;
+  id: string;
+  paymentId: string;
+  amount: number;
+  currency: string;
+  reason: string;
+  stage: 'chargeback' | 'pre_arbitration' | 'arbitration';
+  evidence: Record<string, string> | null;
+  /** RFC 3339, UTC, with milliseconds. */
+  respondBy: string;
+  allowedActions: string[];
+  version: number;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  updatedAt: string;
+  closedAt: string | null;
+  /** With `?expand=ledgerEntries`: what the request posted to the ledger. */
+  ledgerEntries?: LedgerEntry[];
+}
+
+export type DisputeAdvance = {
+  action: 'submit_evidence';
+  /** What speaks for the merchant, under names of your own. Up to 20 keys of 40 characters with text values of 2000. */
+  evidence?: Record<string, string> | undefined;
+} | {
+  action: 'accept' | 'expire' | 'win' | 'lose' | 'escalate';
+} | {
+  to: DisputeStatus;
+} | Record<string, never>;
+
+export interface TransferList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: Transfer[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface Transfer {
+  object: 'transfer';
+  sandbox: true;
+  requestId?: string;
+  status: TransferStatus;
+  id: string;
+  sourceCurrency: string;
+  targetCurrency: string;
+  sourceAmount: number;
+  targetAmount: number;
+  feeAmount: number;
+  totalAmount: number;
+  /** Decimal text. */
+  rate: string;
+  /** Decimal text. */
+  inverseRate: string;
+  /** Decimal text. */
+  midMarketRate: string;
+  marginBasisPoints: number;
+  fundFrom: 'external' | 'balance';
+  customerId: string | null;
+  beneficiary: {
+    name: string;
+    country?: string;
+    account?: string;
+  } | null;
+  reference: string | null;
+  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
+  metadata: Record<string, string>;
+  /** What the simulated provider will do: one name, or a list for the times that the transfer is sent. */
+  scenario: string | string[];
+  autoAdvance: boolean;
+  failure: {
+    code: string;
+    message: string;
+    retryable: false;
+  } | null;
+  returnCode: string | null;
+  /** RFC 3339, UTC, with milliseconds. */
+  expiresAt: string;
+  allowedActions: string[];
+  reconciliation: ReconciliationLineStatus | null;
+  version: number;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  updatedAt: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  acceptedAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  fundingExpiresAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  fundedAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  reviewedAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  convertedAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  sentAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  completedAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  returnedAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  refundedAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  canceledAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  expiredAt?: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  failedAt?: string;
+  /** With `?expand=ledgerEntries`: what the request posted to the ledger. */
+  ledgerEntries?: LedgerEntry[];
+}
+
+export type TransferCreate = {
+  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  sourceCurrency: string;
+  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  targetCurrency: string;
+  /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
+  sourceAmount: number;
+  targetAmount?: undefined | undefined;
+  customerId?: string | undefined;
+  beneficiary?: {
+    name: string;
+    /** ISO 3166 code. */
+    country?: string | undefined;
+    account?: string | undefined;
+  } | undefined;
+  /** Without it: `"external"`. */
+  fundFrom?: 'external' | 'balance' | undefined;
+  reference?: string | undefined;
+  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
+  metadata?: Record<string, string> | undefined;
+  /** What the simulated provider will do: one name, or a list for the times that the transfer is sent. */
+  scenario?: string | readonly string[] | undefined;
+  /** Without it: `false`. */
+  autoAdvance?: boolean | undefined;
+} | {
+  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  sourceCurrency: string;
+  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  targetCurrency: string;
+  sourceAmount?: undefined | undefined;
+  /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
+  targetAmount: number;
+  customerId?: string | undefined;
+  beneficiary?: {
+    name: string;
+    /** ISO 3166 code. */
+    country?: string | undefined;
+    account?: string | undefined;
+  } | undefined;
+  /** Without it: `"external"`. */
+  fundFrom?: 'external' | 'balance' | undefined;
+  reference?: string | undefined;
+  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
+  metadata?: Record<string, string> | undefined;
+  /** What the simulated provider will do: one name, or a list for the times that the transfer is sent. */
+  scenario?: string | readonly string[] | undefined;
+  /** Without it: `false`. */
+  autoAdvance?: boolean | undefined;
+};
+
+export type TransferAdvance = {
+  action: 'accept';
+  beneficiary?: {
+    name: string;
+    /** ISO 3166 code. */
+    country?: string | undefined;
+    account?: string | undefined;
+  } | undefined;
+} | {
+  action: 'return';
+  returnCode?: string | undefined;
+} | {
+  action: 'fail';
+  failureCode?: string | undefined;
+} | {
+  action:
+    | 'requote'
+    | 'fund'
+    | 'review'
+    | 'release'
+    | 'reject'
+    | 'convert'
+    | 'send'
+    | 'complete'
+    | 'resend'
+    | 'refund'
+    | 'cancel'
+    | 'expire';
+} | {
+  to: 'returned' | 'refunded';
+  beneficiary?: {
+    name: string;
+    /** ISO 3166 code. */
+    country?: string | undefined;
+    account?: string | undefined;
+  } | undefined;
+  returnCode?: string | undefined;
+} | {
+  to: 'failed';
+  beneficiary?: {
+    name: string;
+    /** ISO 3166 code. */
+    country?: string | undefined;
+    account?: string | undefined;
+  } | undefined;
+  failureCode?: string | undefined;
+} | {
+  to: TransferStatus;
+  beneficiary?: {
+    name: string;
+    /** ISO 3166 code. */
+    country?: string | undefined;
+    account?: string | undefined;
+  } | undefined;
+} | Record<string, never>;
+
+export interface FxRate {
+  object: 'fx_rate';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  /** The pair, e.g. `EUR/USD`. */
+  id: string;
+  sourceCurrency: string;
+  targetCurrency: string;
+  /** Decimal text. */
+  rate: string;
+  /** Decimal text. */
+  inverseRate: string;
+  /** Decimal text. */
+  midMarketRate: string;
+  marginBasisPoints: number;
+  /** Whether the application has set the mid-market rate itself. */
+  isOverridden: boolean;
+}
+
+export interface FxRateList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: FxRate[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface Balances {
+  object: 'balances';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  accounts: {
+    account:
+      | 'provider_holds'
+      | 'hold_obligations'
+      | 'provider_receivable'
+      | 'bank'
+      | 'merchant_pending'
+      | 'merchant_available'
+      | 'fees'
+      | 'refunds_in_transit'
+      | 'dispute_reserve'
+      | 'transfer_funding'
+      | 'fx_position'
+      | 'payout_clearing'
+      | 'payouts_in_transit';
+    currency: string;
+    /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+    balance: number | string;
+  }[];
+  /** The sum of all accounts in a currency: always zero. */
+  trialBalance: {
+    currency: string;
+    /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+    amount: number | string;
+  }[];
+}
+
+export interface LedgerEntryList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: LedgerEntry[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface Settlement {
+  object: 'settlement';
+  sandbox: true;
+  requestId?: string;
+  status: SettlementStatus;
+  /** A day in UTC: 2026-11-15. */
+  id: string;
+  /** A day in UTC: 2026-11-15. */
+  date: string;
+  /** How many lines the report has. */
+  lines: number;
+  totals: {
+    currency: string;
+    lines: number;
+    /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+    gross: number | string;
+    /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+    fee: number | string;
+    /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+    net: number | string;
+  }[];
+}
+
+export interface SettlementList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: Settlement[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface SettlementLine {
+  object: 'settlement_line';
+  sandbox: true;
+  requestId?: string;
+  status: 'reported';
+  id: string;
+  /** A day in UTC: 2026-11-15. */
+  date: string;
+  provider: string;
+  providerTransactionId: string;
+  currency: string;
+  /** What was paid out; negative for what was paid to a beneficiary. */
+  gross: number;
+  fee: number;
+  /** Gross less fee. */
+  net: number;
+  /** RFC 3339, UTC, with milliseconds. */
+  settledAt: string;
+}
+
+export interface SettlementReport {
+  object: 'settlement';
+  sandbox: true;
+  requestId?: string;
+  status: SettlementStatus;
+  /** A day in UTC: 2026-11-15. */
+  id: string;
+  /** A day in UTC: 2026-11-15. */
+  date: string;
+  /** How many lines the report has. */
+  lines: number;
+  totals: {
+    currency: string;
+    lines: number;
+    /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+    gross: number | string;
+    /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+    fee: number | string;
+    /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+    net: number | string;
+  }[];
+  data: SettlementLine[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface ReconciliationLine {
+  object: 'reconciliation_line';
+  sandbox: true;
+  requestId?: string;
+  status: ReconciliationLineStatus;
+  id: string;
+  /** A day in UTC: 2026-11-15. */
+  date: string;
+  result: ReconciliationLineStatus;
+  provider: string;
+  providerTransactionId: string;
+  paymentId: string | null;
+  transferId: string | null;
+  currency: string;
+  ledger: {
+    gross: number;
+    fee: number;
+    net: number;
+  } | null;
+  reported: {
+    gross: number;
+    fee: number;
+    net: number;
+  } | null;
+  /** What was reported less what the ledger says, net. */
+  difference: number;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+}
+
+export interface Reconciliation {
+  object: 'reconciliation';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  data: ReconciliationLine[];
+  hasMore: boolean;
+  nextCursor: string | null;
+  /** How many lines have which result, over all pages. */
+  counts: {
+    matched: number;
+    amount_mismatch: number;
+    missing_at_provider: number;
+    missing_in_ledger: number;
+    duplicate: number;
+  };
+  /** Sums over all pages, by currency. */
+  totals: {
+    currency: string;
+    lines: number;
+    ledger: {
+      /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+      gross: number | string;
+      /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+      fee: number | string;
+      /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+      net: number | string;
+    };
+    reported: {
+      /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+      gross: number | string;
+      /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+      fee: number | string;
+      /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+      net: number | string;
+    };
+    /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+    difference: number | string;
+  }[];
+}
+
+export interface Customer {
+  object: 'customer';
+  sandbox: true;
+  requestId?: string;
+  status: CustomerStatus;
+  id: string;
+  name: string | null;
+  email: string | null;
+  phone: string | null;
+  reference: string | null;
+  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
+  metadata: Record<string, string>;
+  allowedActions: string[];
+  version: number;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  updatedAt: string;
+}
+
+export type CustomerCreate = {
+  name: string;
+  email?: string | undefined;
+  phone?: string | undefined;
+  reference?: string | undefined;
+  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
+  metadata?: Record<string, string> | undefined;
+} | {
+  name?: string | undefined;
+  email: string;
+  phone?: string | undefined;
+  reference?: string | undefined;
+  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
+  metadata?: Record<string, string> | undefined;
+};
+
+export interface CustomerList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: Customer[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface CustomerUpdate {
+  name?: string | null | undefined;
+  email?: string | null | undefined;
+  phone?: string | null | undefined;
+  reference?: string | null | undefined;
+  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
+  metadata?: Record<string, string> | undefined;
+}
+
+export interface Clock {
+  object: 'clock';
+  sandbox: true;
+  requestId?: string;
+  status: ClockStatus;
+  /** RFC 3339, UTC, with milliseconds. */
+  now: string;
+  /** How far it is ahead of real time; whole seconds. */
+  offsetSeconds: number;
+}
+
+export interface ClockAdvanced {
+  object: 'clock';
+  sandbox: true;
+  requestId?: string;
+  status: ClockStatus;
+  /** RFC 3339, UTC, with milliseconds. */
+  now: string;
+  /** How far it is ahead of real time; whole seconds. */
+  offsetSeconds: number;
+  /** Whether all that was due has happened. One call takes at most 10000 steps and 30 seconds. */
+  complete: boolean;
+  /** When it is not complete: how much is left, and where the clock was to go. Advance again. */
+  left?: {
+    timers: number;
+    deliveries: number;
+    /** RFC 3339, UTC, with milliseconds. */
+    nextAt: string;
+    /** RFC 3339, UTC, with milliseconds. */
+    to: string;
+  };
+  /** What the clock has brought about, in order. */
+  happened: {
+    /** RFC 3339, UTC, with milliseconds. */
+    at: string;
+    /** The kind of record that moved, or `delivery` for an attempt. */
+    type: string;
+    id: string;
+    action: string;
+    from?: string;
+    to?: string;
+    /** The event that tells of it. */
+    event?: string;
+  }[];
+}
+
+export type ClockAdvance = {
+  /** How far to move it forward. */
+  seconds: number;
+  to?: undefined | undefined;
+} | {
+  seconds?: undefined | undefined;
+  /** Where to move it: RFC 3339. */
+  to: string | Date;
+};
+
+export interface WebhookWithSecret {
+  object: 'webhook';
+  sandbox: true;
+  requestId?: string;
+  status: WebhookStatus;
+  id: string;
+  applicationId: string;
+  url: string;
+  description: string | null;
+  eventTypes: string[];
+  retryProfile: 'standard' | 'fast' | 'none';
+  maxConcurrency: number;
+  /** The last four characters of the secret that signs. */
+  secretHint: string;
+  previousSecretExpiresAt: string | null;
+  disabledReason: 'requested' | 'gone' | 'failing' | null;
+  allowedActions: string[];
+  version: number;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  updatedAt: string;
+  /** Shown in this answer and never again. */
+  secret: string;
+}
+
+export interface WebhookCreate {
+  url: string;
+  description?: string | null | undefined;
+  /** `*`, all of one kind such as `payment.*`, or single types. */
+  eventTypes?: readonly EventFilter[] | undefined;
+  retryProfile?: 'standard' | 'fast' | 'none' | undefined;
+  /** How many requests the endpoint gets at once. With 1, first attempts come in order. */
+  maxConcurrency?: number | undefined;
+  /** A secret of your own; one is made when this is absent. */
+  secret?: string | undefined;
+}
+
+export interface WebhookList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: Webhook[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface WebhookDetail {
+  object: 'webhook';
+  sandbox: true;
+  requestId?: string;
+  status: WebhookStatus;
+  id: string;
+  applicationId: string;
+  url: string;
+  description: string | null;
+  eventTypes: string[];
+  retryProfile: 'standard' | 'fast' | 'none';
+  maxConcurrency: number;
+  /** The last four characters of the secret that signs. */
+  secretHint: string;
+  previousSecretExpiresAt: string | null;
+  disabledReason: 'requested' | 'gone' | 'failing' | null;
+  allowedActions: string[];
+  version: number;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  updatedAt: string;
+  health: {
+    failingSince: string | null;
+    lastSuccessAt: string | null;
+    lastFailureAt: string | null;
+    /** Counted up to 10000. */
+    pendingDeliveries: number;
+  };
+}
+
+export interface Webhook {
+  object: 'webhook';
+  sandbox: true;
+  requestId?: string;
+  status: WebhookStatus;
+  id: string;
+  applicationId: string;
+  url: string;
+  description: string | null;
+  eventTypes: string[];
+  retryProfile: 'standard' | 'fast' | 'none';
+  maxConcurrency: number;
+  /** The last four characters of the secret that signs. */
+  secretHint: string;
+  previousSecretExpiresAt: string | null;
+  disabledReason: 'requested' | 'gone' | 'failing' | null;
+  allowedActions: string[];
+  version: number;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  updatedAt: string;
+}
+
+export interface WebhookUpdate {
+  url?: string | undefined;
+  description?: string | null | undefined;
+  /** `*`, all of one kind such as `payment.*`, or single types. */
+  eventTypes?: readonly EventFilter[] | undefined;
+  retryProfile?: 'standard' | 'fast' | 'none' | undefined;
+  /** How many requests the endpoint gets at once. With 1, first attempts come in order. */
+  maxConcurrency?: number | undefined;
+}
+
+export interface WebhookRotateSecret {
+  /** A secret of your own; one is made when this is absent. */
+  secret?: string | undefined;
+  /** How long the secret of before signs as well. Without it: `86400`. */
+  overlapSeconds?: number | undefined;
+}
+
+export interface DeliveryDetail {
+  object: 'delivery';
+  sandbox: true;
+  requestId?: string;
+  status: DeliveryStatus;
+  id: string;
+  webhookId: string;
+  eventId: string;
+  eventType: EventType;
+  trigger: 'event' | 'replay' | 'test';
+  replayId: string | null;
+  attemptCount: number;
+  nextAttemptAt: string | null;
+  /** It waits, because its endpoint is disabled. */
+  held: boolean;
+  lastResponseStatus: number | null;
+  lastError: string | null;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  updatedAt: string;
+  url: string;
+  /** The very text that is signed and sent. */
+  requestBody: string;
+  attempts: {
+    number: number;
+    /** RFC 3339, UTC, with milliseconds. */
+    at: string;
+    /** Wall time, as in `webhook-timestamp`. */
+    sentAt: string;
+    /** Where the delivery stood after it. */
+    status: DeliveryStatus;
+    requestHeaders: Record<string, string> | null;
+    responseStatus: number | null;
+    responseHeaders: Record<string, string> | null;
+    responseBody: string | null;
+    durationMs: number;
+    error: string | null;
+    /** Headers and bodies were cleared because of their age. */
+    bodiesCleared: boolean;
+  }[];
+}
+
+export interface WebhookTest {
+  /** Sends the example of this type; without it `webhook.tested` is sent. */
+  type?: EventType | undefined;
+}
+
+export interface Event {
+  object: 'event';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  id: string;
+  type: EventType;
+  apiVersion: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  timestamp: string;
+  /** Counts the events of one record. */
+  sequence: number;
+  applicationId: string;
+  resource: string;
+  resourceId: string;
+  /** The request that brought it about. */
+  originRequestId: string;
+  /** The record as it was then. */
+  data: Record<string, unknown>;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+}
+
+export interface EventCreate {
+  type: EventType;
+  /** Sent as it is. Without it the example of the type is sent. */
+  data?: Record<string, unknown> | undefined;
+}
+
+export interface EventList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: Event[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface EventReplay {
+  object: 'replay';
+  sandbox: true;
+  requestId?: string;
+  status: 'completed';
+  eventId: string;
+  matched: number;
+  replayed: number;
+  deliveryIds: string[];
+}
+
+export interface EventReplayRequest {
+  /** Only to this endpoint, whatever its filter says. Without it, to all that want the type. */
+  webhookId?: string | undefined;
+}
+
+export interface Delivery {
+  object: 'delivery';
+  sandbox: true;
+  requestId?: string;
+  status: DeliveryStatus;
+  id: string;
+  webhookId: string;
+  eventId: string;
+  eventType: EventType;
+  trigger: 'event' | 'replay' | 'test';
+  replayId: string | null;
+  attemptCount: number;
+  nextAttemptAt: string | null;
+  /** It waits, because its endpoint is disabled. */
+  held: boolean;
+  lastResponseStatus: number | null;
+  lastError: string | null;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  updatedAt: string;
+}
+
+export interface DeliveryList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: Delivery[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface Replay {
+  object: 'replay';
+  sandbox: true;
+  requestId?: string;
+  status: ReplayStatus;
+  id: string | null;
+  /** RFC 3339, UTC, with milliseconds. */
+  from: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  to: string;
+  select: 'failed' | 'missing' | 'all';
+  webhookId: string | null;
+  dryRun: boolean;
+  /** So far, while it is running. */
+  matched: number;
+  replayed: number;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  updatedAt: string;
+}
+
+export interface ReplayCreate {
+  /** Events from this instant of the clock on. */
+  from: string | Date;
+  /** And before this one. */
+  to: string | Date;
+  /** `failed`: nothing succeeded and nothing is under way; `missing`: never sent to the endpoint; `all`. */
+  select: 'failed' | 'missing' | 'all';
+  /** One endpoint; else all of the application. */
+  webhookId?: string | undefined;
+  /** Counts, and sends nothing. Without it: `false`. */
+  dryRun?: boolean | undefined;
+}
+
+export interface ReplayList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: Replay[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface ReplayProgress {
+  object: 'replay';
+  sandbox: true;
+  requestId?: string;
+  status: ReplayStatus;
+  id: string | null;
+  /** RFC 3339, UTC, with milliseconds. */
+  from: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  to: string;
+  select: 'failed' | 'missing' | 'all';
+  webhookId: string | null;
+  dryRun: boolean;
+  /** So far, while it is running. */
+  matched: number;
+  replayed: number;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  updatedAt: string;
+  deliveries: {
+    pending: number;
+    succeeded: number;
+    failed: number;
+  };
+}
+
+export interface WebhookEvent {
+  object: 'event';
+  /** Stays the same at every attempt and replay. */
+  id: string;
+  sandbox: true;
+  /** The request that brought it about. */
+  requestId: string;
+  status: 'ok';
+  type: 'webhook.disabled' | 'webhook.tested';
+  apiVersion: string;
+  /** When it happened, by the clock of the application. */
+  timestamp: string;
+  /** The `version` of the record: of two of its events, the one with the higher number is the later. */
+  sequence: number;
+  data: Webhook;
+}
+
+export interface CustomerEvent {
+  object: 'event';
+  /** Stays the same at every attempt and replay. */
+  id: string;
+  sandbox: true;
+  /** The request that brought it about. */
+  requestId: string;
+  status: 'ok';
+  type: 'customer.created' | 'customer.updated' | 'customer.archived';
+  apiVersion: string;
+  /** When it happened, by the clock of the application. */
+  timestamp: string;
+  /** The `version` of the record: of two of its events, the one with the higher number is the later. */
+  sequence: number;
+  data: Customer;
+}
+
+export interface PaymentEvent {
+  object: 'event';
+  /** Stays the same at every attempt and replay. */
+  id: string;
+  sandbox: true;
+  /** The request that brought it about. */
+  requestId: string;
+  status: 'ok';
+  type:
+    | 'payment.created'
+    | 'payment.requires_action'
+    | 'payment.processing'
+    | 'payment.authorized'
+    | 'payment.captured'
+    | 'payment.partially_captured'
+    | 'payment.settled'
+    | 'payment.failed'
+    | 'payment.pending'
+    | 'payment.canceled'
+    | 'payment.expired'
+    | 'payment.partially_refunded'
+    | 'payment.refunded'
+    | 'payment.disputed'
+    | 'payment.updated'
+    | 'payment.charged_back';
+  apiVersion: string;
+  /** When it happened, by the clock of the application. */
+  timestamp: string;
+  /** The `version` of the record: of two of its events, the one with the higher number is the later. */
+  sequence: number;
+  data: Payment;
+}
+
+export interface RefundEvent {
+  object: 'event';
+  /** Stays the same at every attempt and replay. */
+  id: string;
+  sandbox: true;
+  /** The request that brought it about. */
+  requestId: string;
+  status: 'ok';
+  type: 'refund.created' | 'refund.succeeded' | 'refund.failed' | 'refund.canceled';
+  apiVersion: string;
+  /** When it happened, by the clock of the application. */
+  timestamp: string;
+  /** The `version` of the record: of two of its events, the one with the higher number is the later. */
+  sequence: number;
+  data: Refund;
+}
+
+export interface DisputeEvent {
+  object: 'event';
+  /** Stays the same at every attempt and replay. */
+  id: string;
+  sandbox: true;
+  /** The request that brought it about. */
+  requestId: string;
+  status: 'ok';
+  type:
+    | 'dispute.created'
+    | 'dispute.under_review'
+    | 'dispute.lost'
+    | 'dispute.won'
+    | 'dispute.needs_response';
+  apiVersion: string;
+  /** When it happened, by the clock of the application. */
+  timestamp: string;
+  /** The `version` of the record: of two of its events, the one with the higher number is the later. */
+  sequence: number;
+  data: Dispute;
+}
+
+export interface TransferEvent {
+  object: 'event';
+  /** Stays the same at every attempt and replay. */
+  id: string;
+  sandbox: true;
+  /** The request that brought it about. */
+  requestId: string;
+  status: 'ok';
+  type:
+    | 'transfer.quoted'
+    | 'transfer.accepted'
+    | 'transfer.funded'
+    | 'transfer.in_review'
+    | 'transfer.failed'
+    | 'transfer.converted'
+    | 'transfer.sent'
+    | 'transfer.completed'
+    | 'transfer.returned'
+    | 'transfer.refunded'
+    | 'transfer.canceled'
+    | 'transfer.expired';
+  apiVersion: string;
+  /** When it happened, by the clock of the application. */
+  timestamp: string;
+  /** The `version` of the record: of two of its events, the one with the higher number is the later. */
+  sequence: number;
+  data: Transfer;
+}
+
+export interface ListPaymentsQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  status?: PaymentStatus | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAfter?: string | Date | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdBefore?: string | Date | undefined;
+  customerId?: string | undefined;
+  /** Only records with exactly this reference. */
+  reference?: string | undefined;
+}
+
+export interface ListPaymentHistoryQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export interface ListTransferHistoryQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export interface ListPaymentProviderEventsQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAfter?: string | Date | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdBefore?: string | Date | undefined;
+  outcome?: ProviderEventStatus | undefined;
+}
+
+export interface ListTransferProviderEventsQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAfter?: string | Date | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdBefore?: string | Date | undefined;
+  outcome?: ProviderEventStatus | undefined;
+}
+
+export interface ListRefundsQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  status?: RefundStatus | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAfter?: string | Date | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdBefore?: string | Date | undefined;
+  paymentId?: string | undefined;
+}
+
+export interface ListDisputesQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  status?: DisputeStatus | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAfter?: string | Date | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdBefore?: string | Date | undefined;
+  paymentId?: string | undefined;
+}
+
+export interface ListTransfersQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  status?: TransferStatus | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAfter?: string | Date | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdBefore?: string | Date | undefined;
+  customerId?: string | undefined;
+  /** Only records with exactly this reference. */
+  reference?: string | undefined;
+}
+
+export interface ListFxRatesQuery {
+  /** ISO 4217 code; lower case is accepted and answered in upper case. Without it: `"USD"`. */
+  sourceCurrency?: string | undefined;
+  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  targetCurrency?: string | undefined;
+}
+
+export interface GetBalancesQuery {
+  paymentId?: string | undefined;
+  transferId?: string | undefined;
+}
+
+export interface ListLedgerEntriesQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAfter?: string | Date | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdBefore?: string | Date | undefined;
+  paymentId?: string | undefined;
+  transferId?: string | undefined;
+  reason?: string | undefined;
+}
+
+export interface ListPaymentLedgerEntriesQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAfter?: string | Date | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdBefore?: string | Date | undefined;
+}
+
+export interface ListTransferLedgerEntriesQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAfter?: string | Date | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdBefore?: string | Date | undefined;
+}
+
+export interface ListSettlementsQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export interface RetrieveSettlementQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export interface GetReconciliationQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  /** A day in UTC: 2026-11-15. */
+  date?: string | undefined;
+  result?: ReconciliationLineStatus | undefined;
+  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  currency?: string | undefined;
+}
+
+export interface ListCustomersQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  status?: CustomerStatus | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAfter?: string | Date | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdBefore?: string | Date | undefined;
+  /** Only records with exactly this reference. */
+  reference?: string | undefined;
+}
+
+export interface ListWebhooksQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  status?: WebhookStatus | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAfter?: string | Date | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdBefore?: string | Date | undefined;
+}
+
+export interface ListWebhookEventsQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAfter?: string | Date | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdBefore?: string | Date | undefined;
+  type?: EventType | undefined;
+  resource?: 'webhook' | 'customer' | 'payment' | 'refund' | 'dispute' | 'transfer' | undefined;
+  resourceId?: string | undefined;
+}
+
+export interface ListWebhookDeliveriesQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  status?: DeliveryStatus | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAfter?: string | Date | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdBefore?: string | Date | undefined;
+  webhookId?: string | undefined;
+  eventId?: string | undefined;
+  eventType?: string | undefined;
+}
+
+export interface ListWebhookReplaysQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  status?: ReplayStatus | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAfter?: string | Date | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdBefore?: string | Date | undefined;
+}
+
+/** What is sent to webhooks: ask for `type`, and `data` is the record of that kind. */
+export type SandbankEvent = WebhookEvent | CustomerEvent | PaymentEvent | RefundEvent | DisputeEvent | TransferEvent;

@@ -1,0 +1,79 @@
+import type { CallOptions, Operation, WriteOptions } from './operation.ts';
+import { type Page, Pages } from './pages.ts';
+import type { Outgoing, Query, Transport } from './transport.ts';
+
+type Method = (...given: unknown[]) => unknown;
+
+/** Makes the methods of the client from the table of operations. Their types are generated beside the table. */
+export function bindOperations(
+  operations: readonly Operation[],
+  transport: Transport,
+): Record<string, Method | Record<string, Method>> {
+  const bound: Record<string, Method | Record<string, Method>> = {};
+  for (const operation of operations) {
+    // Streams are not one answer: they have a file of their own.
+    if (operation.gives === 'stream') continue;
+    const { namespace, method } = operation;
+    if (namespace === undefined) bound[method] = methodOf(operation, transport);
+    else
+      bound[namespace] = {
+        ...(bound[namespace] as Record<string, Method>),
+        [method]: methodOf(operation, transport),
+      };
+  }
+  return bound;
+}
+
+function methodOf(operation: Operation, transport: Transport): Method {
+  return (...given) => {
+    if (operation.gives === 'page') {
+      return new Pages(async (cursor) => {
+        const { outgoing, options } = prepare(operation, given);
+        const query = cursor === undefined ? outgoing.query : { ...outgoing.query, cursor };
+        return transport.json<Page>({ ...outgoing, query }, options);
+      });
+    }
+    return call(operation, given, transport);
+  };
+}
+
+async function call(operation: Operation, given: readonly unknown[], transport: Transport): Promise<unknown> {
+  const { outgoing, options } = prepare(operation, given);
+  return operation.gives === 'text' ? transport.text(outgoing, options) : transport.json(outgoing, options);
+}
+
+function prepare(
+  operation: Operation,
+  given: readonly unknown[],
+): { outgoing: Outgoing; options: CallOptions } {
+  const { verb, accept, names, takes, optionsInQuery = [] } = operation;
+  const path = pathOf(operation, given);
+  const argument = takes === undefined ? undefined : given[names.length];
+  const options = (given[names.length + (takes === undefined ? 0 : 1)] ?? {}) as WriteOptions & Query;
+  if (verb === 'GET')
+    return { outgoing: { verb, path, accept, query: argument as Query | undefined }, options };
+  return {
+    outgoing: {
+      verb,
+      path,
+      accept,
+      query: Object.fromEntries(optionsInQuery.map((name) => [name, options[name]])),
+      body: argument === undefined ? undefined : JSON.stringify(argument),
+      // Made once for all attempts: it is what makes a retry safe.
+      idempotencyKey: options.idempotencyKey ?? crypto.randomUUID(),
+    },
+    options,
+  };
+}
+
+function pathOf({ names, namespace, method, path }: Operation, given: readonly unknown[]): string {
+  return names.reduce((text, name, place) => {
+    const value = given[place];
+    // Nothing, or dots, would lead to another route.
+    if (typeof value !== 'string' || /^\.{0,2}$/.test(value))
+      throw new TypeError(
+        `${[namespace, method].filter(Boolean).join('.')} needs the ${name} as text, and was given ${JSON.stringify(value)}.`,
+      );
+    return text.replace(`{${name}}`, encodeURIComponent(value));
+  }, path);
+}
