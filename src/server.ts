@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './config.ts';
@@ -27,6 +28,7 @@ import { built } from './places.ts';
 import { providers } from './provider/index.ts';
 import { beginAdvance } from './resources/clocks/machine.ts';
 import { consoleRoutes, resources, routes } from './resources/index.ts';
+import { resetOrganization } from './resources/resets/machine.ts';
 import { findAnyWebhook } from './resources/webhooks/store.ts';
 import { ownSecret } from './secret.ts';
 import { AddressGuard } from './workers/address-guard.ts';
@@ -34,9 +36,11 @@ import { ClockRunner } from './workers/clock-runner.ts';
 import { consoleErrands, hashOfToken } from './workers/console-errands.ts';
 import { Deliverer } from './workers/deliverer.ts';
 import { createDeliveries } from './workers/deliveries.ts';
+import { Operator } from './workers/operator.ts';
 import { startReaper } from './workers/reaper.ts';
 import { Replayer } from './workers/replayer.ts';
 import { RequestLog } from './workers/request-log.ts';
+import { resetErrand } from './workers/reset-errand.ts';
 import { Sealer } from './workers/sealer.ts';
 import { Sender } from './workers/sender.ts';
 import { belongsTo } from './workers/signature.ts';
@@ -57,6 +61,8 @@ export interface Server {
   readonly requestLog: RequestLog;
   readonly sealer: Sealer;
   readonly eventStreams: EventStreams;
+  /** What the operator API takes; undefined when there is none. */
+  readonly operatorToken: string | undefined;
   /** Starts to listen and returns the address under which callers reach it. */
   listen(): Promise<string>;
   /** Requests under way are answered, then the last batch is written, then the database is closed. */
@@ -116,6 +122,7 @@ function assemble(
   const mint = config.deterministic === undefined ? randomMint : seededMint(config.deterministic);
   const wallClock = mint.isSeeded ? () => seededNow : Date.now;
   const uptime = () => performance.now();
+  const operatorToken = operatorTokenOf(config);
   let address = config.publicUrl ?? '';
   const publicUrl = () => address;
   const metrics = config.hasMetrics ? createMetrics() : undefined;
@@ -173,6 +180,8 @@ function assemble(
   const errands = webhookErrands({ engine, reader, vault, guard, deliverer, wallClock });
   const journal = new RequestJournal(database);
   const requestLog = new RequestLog({ journal, wallClock, uptime, onError });
+  const reset = resetErrand({ engine, reader, requestLog });
+  const operator = new Operator({ engine, reader, wallClock, reset });
   let isDraining = false;
   const app = createApp({
     engine,
@@ -190,7 +199,9 @@ function assemble(
       ...errands,
       ...consoleErrands({ engine, reader, wallClock, publicUrl, people }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
+      [resetOrganization.name, reset],
     ]),
+    operator: config.role === 'worker' ? undefined : { token: operatorToken, actions: operator },
     console: config.role === 'worker' ? undefined : consoleOf(config, people, eventStreams),
     logLevel: config.logLevel,
     wallClock,
@@ -219,6 +230,7 @@ function assemble(
     requestLog,
     sealer,
     eventStreams,
+    operatorToken,
     start: async () => {
       if (config.role === 'api') return;
       await deliveries.start();
@@ -256,6 +268,14 @@ function assemble(
       await database.close();
     },
   };
+}
+
+const tokenBytes = 32;
+
+/** Embedded, whoever has the data directory is the operator, and gets a new token at each start; a shared server needs to be told. */
+function operatorTokenOf({ operatorToken, databaseUrl }: Config): string | undefined {
+  const isShared = databaseUrl !== undefined;
+  return operatorToken ?? (isShared ? undefined : randomBytes(tokenBytes).toString('base64url'));
 }
 
 const builtConsole = new URL('console/', built);

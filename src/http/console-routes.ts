@@ -8,6 +8,7 @@ import { defaultTerms } from '../kernel/terms.ts';
 import { statusRoute } from '../resources/api-status/api.ts';
 import { memberIdOf } from '../resources/members/machine.ts';
 import { findPlace } from '../resources/members/store.ts';
+import { resetRoute } from '../resources/resets/api.ts';
 import { refuseOrigin } from './console-origin.ts';
 import { Refused } from './refused.ts';
 import { refuseHeaders, type Serving } from './serve.ts';
@@ -37,14 +38,17 @@ export interface PersonRoute {
 
 export const consolePrefix = '/console/api/';
 
-/** All that people can ask for: what the API has for keys, except for what is about a key, and what only the console has. */
+/** What is about a key, and what people have a route of their own for. */
+const onlyForKeys: readonly Route[] = [statusRoute, resetRoute];
+
+/** All that people can ask for: what the API has for keys, with few exceptions, and what only the console has. */
 export function personRoutes(
   routes: readonly Route[],
   consoleRoutes: readonly ConsoleRoute[],
 ): readonly PersonRoute[] {
   return [
     ...routes
-      .filter((route) => route !== statusRoute)
+      .filter((route) => !onlyForKeys.includes(route))
       .map((route) => ({
         route,
         within: 'application' as const,
