@@ -172,6 +172,9 @@ function assemble(
     rateLimiter: config.rateLimit === undefined ? undefined : createRateLimiter(config.rateLimit),
     metrics,
     requestLog,
+    coverage: undefined,
+    writtenBehind: { requests: () => requestLog.flush(), coverage: () => Promise.resolve() },
+    streams: eventStreams,
     readiness: () =>
       isDraining
         ? Promise.resolve({ ok: false, reason: 'The server is shutting down.' })
@@ -181,7 +184,7 @@ function assemble(
       ...consoleErrands({ engine, reader, wallClock, publicUrl, people }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
     ]),
-    console: config.role === 'worker' ? undefined : consoleOf(config, people, eventStreams),
+    console: config.role === 'worker' ? undefined : consoleOf(config, people),
     logLevel: config.logLevel,
     wallClock,
   });
@@ -248,14 +251,9 @@ function assemble(
 
 const builtConsole = new URL('console/', built);
 
-export function consoleOf(
-  { registration }: Pick<Config, 'registration'>,
-  people: People,
-  streams: EventStreams,
-): Console {
+export function consoleOf({ registration }: Pick<Config, 'registration'>, people: People): Console {
   return {
     people,
-    streams,
     routes: consoleRoutes,
     directory: builtConsole,
     isOpen: registration === 'open',
