@@ -191,6 +191,9 @@ function assemble(
     rateLimiter: config.rateLimit === undefined ? undefined : createRateLimiter(config.rateLimit),
     metrics,
     requestLog,
+    coverage: undefined,
+    writtenBehind: { requests: () => requestLog.flush(), coverage: () => Promise.resolve() },
+    streams: eventStreams,
     readiness: () =>
       isDraining
         ? Promise.resolve({ ok: false, reason: 'The server is shutting down.' })
@@ -202,7 +205,7 @@ function assemble(
       [resetOrganization.name, reset],
     ]),
     operator: config.role === 'worker' ? undefined : { token: operatorToken, actions: operator },
-    console: config.role === 'worker' ? undefined : consoleOf(config, people, eventStreams),
+    console: config.role === 'worker' ? undefined : consoleOf(config, people),
     logLevel: config.logLevel,
     wallClock,
     uptime,
@@ -280,14 +283,9 @@ function operatorTokenOf({ operatorToken, databaseUrl }: Config): string | undef
 
 const builtConsole = new URL('console/', built);
 
-export function consoleOf(
-  { registration }: Pick<Config, 'registration'>,
-  people: People,
-  streams: EventStreams,
-): Console {
+export function consoleOf({ registration }: Pick<Config, 'registration'>, people: People): Console {
   return {
     people,
-    streams,
     routes: consoleRoutes,
     directory: builtConsole,
     isOpen: registration === 'open',

@@ -38,6 +38,7 @@ import type {
   ListPaymentProviderEventsQuery,
   ListPaymentsQuery,
   ListRefundsQuery,
+  ListRequestsQuery,
   ListSettlementsQuery,
   ListTransferHistoryQuery,
   ListTransferLedgerEntriesQuery,
@@ -47,6 +48,8 @@ import type {
   ListWebhookEventsQuery,
   ListWebhookReplaysQuery,
   ListWebhooksQuery,
+  LoggedRequest,
+  LoggedRequestList,
   Payment,
   PaymentAdvance,
   PaymentCreate,
@@ -62,6 +65,7 @@ import type {
   ReplayCreate,
   ReplayList,
   ReplayProgress,
+  Reset,
   RetrieveSettlementQuery,
   SettlementList,
   SettlementReport,
@@ -186,6 +190,13 @@ export interface ReplaysNamespace {
   retrieve(id: string, options?: CallOptions): Promise<ReplayProgress>;
 }
 
+export interface RequestsNamespace {
+  /** List requests, newest first. Needs the scopes `payments:read` and `customers:read` and `transfers:read` and `webhooks:read`. `GET /_api/developer_api_requests` */
+  list(query?: ListRequestsQuery, options?: CallOptions): Pages<LoggedRequestList>;
+  /** Retrieve a request with what was sent and what was answered, redacted. Needs the scopes `payments:read` and `customers:read` and `transfers:read` and `webhooks:read`. `GET /_api/developer_api_requests/{id}` */
+  retrieve(id: string, options?: CallOptions): Promise<LoggedRequest>;
+}
+
 export interface SettlementsNamespace {
   /** List the days of the providers' settlement reports, newest first, with totals. Needs the scope `payments:read`. `GET /_api/developer_api_settlements` */
   list(query?: ListSettlementsQuery, options?: CallOptions): Pages<SettlementList>;
@@ -244,6 +255,7 @@ export abstract class Namespaces {
   declare readonly reconciliation: ReconciliationNamespace;
   declare readonly refunds: RefundsNamespace;
   declare readonly replays: ReplaysNamespace;
+  declare readonly requests: RequestsNamespace;
   declare readonly settlements: SettlementsNamespace;
   declare readonly transfers: TransfersNamespace;
   declare readonly webhooks: WebhooksNamespace & WebhookVerification;
@@ -253,6 +265,8 @@ export abstract class Namespaces {
   declare readonly capabilities: (options?: CallOptions) => Promise<Capabilities>;
   /** The lifecycles of all resources as data: states, moves, conditions and events. Any valid key may call this. `GET /_api/developer_api_state_machines` */
   declare readonly stateMachines: (options?: CallOptions) => Promise<StateMachines>;
+  /** Delete all records of the organization and return its clocks to real time; what was set up stays. Needs the scopes `payments:write` and `customers:write` and `transfers:write` and `webhooks:write`. `POST /_api/developer_api_reset` */
+  declare readonly reset: (options?: WriteOptions) => Promise<Reset>;
 
   constructor(bound: object) {
     Object.assign(this, bound);

@@ -1643,6 +1643,81 @@ export interface ReplayProgress {
   };
 }
 
+export interface Request {
+  object: 'request';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  id: string;
+  applicationId: string | null;
+  /** RFC 3339, UTC, with milliseconds. */
+  at: string;
+  method: string;
+  path: string;
+  query: string | null;
+  /** The operation of this document. */
+  route: string;
+  httpStatus: number;
+  durationMs: number;
+  errorCode: string | null;
+  actor: {
+    kind: 'api_key' | 'person' | 'system';
+    id: string;
+    name: string | null;
+  };
+  ip: string | null;
+  idempotencyKey: string | null;
+  isReplay: boolean;
+}
+
+export interface LoggedRequestList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: Request[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface LoggedRequest {
+  object: 'request';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  id: string;
+  applicationId: string | null;
+  /** RFC 3339, UTC, with milliseconds. */
+  at: string;
+  method: string;
+  path: string;
+  query: string | null;
+  /** The operation of this document. */
+  route: string;
+  httpStatus: number;
+  durationMs: number;
+  errorCode: string | null;
+  actor: {
+    kind: 'api_key' | 'person' | 'system';
+    id: string;
+    name: string | null;
+  };
+  ip: string | null;
+  idempotencyKey: string | null;
+  isReplay: boolean;
+  requestBody: string | null;
+  responseBody: string | null;
+}
+
+export interface Reset {
+  object: 'reset';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  /** How many rows of each kind are gone. */
+  deleted: Record<string, number>;
+}
+
 export interface WebhookEvent {
   object: 'event';
   /** Stays the same at every attempt and replay. */
@@ -1992,6 +2067,26 @@ export interface ListWebhookReplaysQuery {
   createdAfter?: string | Date | undefined;
   /** RFC 3339, UTC, with milliseconds. */
   createdBefore?: string | Date | undefined;
+}
+
+export interface ListRequestsQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  /** Requests of this application, which is the default, or of all in the organization. */
+  scope?: 'application' | 'organization' | undefined;
+  /** A class such as 4xx, or one status. */
+  status?: string | undefined;
+  method?: 'GET' | 'HEAD' | 'POST' | undefined;
+  errorCode?: string | undefined;
+  actorId?: string | undefined;
+  apiKeyId?: string | undefined;
+  path?: string | undefined;
+  resourceId?: string | undefined;
+  /** What came after an instant; or, by the id of a request, what was written behind it: who asks each time behind the newest one that they saw gets each once. */
+  after?: string | Date | string | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  before?: string | Date | undefined;
 }
 
 /** What is sent to webhooks: ask for `type`, and `data` is the record of that kind. */

@@ -24,7 +24,7 @@ import { providerEventRoutes } from './provider-events/api.ts';
 import { reconciliationRoutes } from './reconciliation/api.ts';
 import { refundResource, refundRoutes } from './refunds/api.ts';
 import { replayResource, replayRoutes } from './replays/api.ts';
-import { requestRoutes } from './requests/api.ts';
+import { requestErrorRoutes, requestRoutes } from './requests/api.ts';
 import { consoleResetRoute, resetRoute } from './resets/api.ts';
 import { searchRoutes } from './search/api.ts';
 import { settlementRoutes } from './settlements/api.ts';
@@ -54,6 +54,8 @@ export const resources: readonly AnyResource[] = [
 /** Every kind of event that webhooks can be told of. */
 export const eventCatalogue = catalogueOf(resources);
 
+const filters = eventFilters(eventCatalogue.map(({ type }) => type));
+
 /** The one table of routes: authentication, scopes, validation, documents and the permission matrix all read it. */
 export const routes: readonly Route[] = [
   statusRoute,
@@ -73,9 +75,10 @@ export const routes: readonly Route[] = [
   ...clockRoutes,
   ...webhookRoutes(eventCatalogue.map(({ type }) => type)),
   ...webhookTestRoutes(eventCatalogue),
-  ...eventRoutes(eventCatalogue),
+  ...eventRoutes(eventCatalogue, filters),
   ...deliveryRoutes,
   ...replayRoutes,
+  ...requestRoutes,
   resetRoute,
 ];
 
@@ -84,9 +87,9 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...organizationRoutes,
   ...memberRoutes,
   ...invitationRoutes,
-  ...applicationRoutes(providerNames, eventFilters(eventCatalogue.map(({ type }) => type))),
+  ...applicationRoutes(providerNames, filters),
   ...apiKeyRoutes,
-  ...requestRoutes,
+  ...requestErrorRoutes,
   ...auditRoutes,
   ...overviewRoutes,
   ...timelineRoutes,

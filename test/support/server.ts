@@ -80,6 +80,9 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     rateLimiter: undefined,
     metrics: undefined,
     requestLog: undefined,
+    coverage: undefined,
+    writtenBehind: { requests: () => server.requestLog.flush(), coverage: () => Promise.resolve() },
+    streams: server.eventStreams,
     readiness: () => Promise.resolve({ ok: true }),
     errands: new Map([
       ...webhookErrands({ ...server, engine, reader, wallClock }),
@@ -88,7 +91,7 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
       [resetOrganization.name, resetErrand({ engine, reader, requestLog: undefined })],
     ]),
     operator: undefined,
-    console: consoleOf({ registration: 'open' }, server.people, server.eventStreams),
+    console: consoleOf({ registration: 'open' }, server.people),
     logLevel: 'silent',
     wallClock: Date.now,
     uptime: wallClock,
