@@ -22,6 +22,7 @@ const refined: Readonly<Record<string, string>> = {
 const itemNames: Readonly<Record<string, string>> = {
   PaymentHistory: 'PaymentStateChange',
   TransferHistory: 'TransferStateChange',
+  LoggedRequestList: 'LoggedRequestSummary',
 };
 
 /** A component whose name would hide one of the language's. */
