@@ -121,6 +121,16 @@ describe('what is generated', () => {
       `export type Thing = {\n  a: number;\n  b?: undefined;\n} | {\n  a?: undefined;\n  b: string;\n};`,
     ],
     [
+      'at least one of two, and more',
+      {
+        type: 'object',
+        properties: { a: { type: 'integer' }, b: { type: 'string' }, c: { type: 'boolean' } },
+        required: ['c'],
+        anyOf: [{ required: ['a'] }, { required: ['b'] }],
+      },
+      'export type Thing = {\n  c: boolean;\n} & ({\n  a: number;\n  b?: string;\n} | {\n  a?: number;\n  b: string;\n});',
+    ],
+    [
       'a map',
       { type: 'object', patternProperties: { '^.*$': { type: 'integer' } } },
       'export type Thing = Record<string, number>;',
