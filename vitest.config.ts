@@ -9,6 +9,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/contract-setup.ts'],
     reporters: ['default'],
   },
 });

@@ -32,6 +32,9 @@ const introduction = [
   'Unknown fields are refused. Lists are newest first, with `limit` and `cursor`. Any 4xx answer means that nothing has changed.',
 ].join('\n\n');
 
+const keyCharacters = `[\\x21-\\x7e]{1,${limits.idempotencyKeyLengthMax}}`;
+const idempotencyKeyPattern = `^(${keyCharacters}|"${keyCharacters}")$`;
+
 /** Statuses that any route can answer with, then those that come with a write, a record or a rule. */
 const always = [400, 401, 403, 429, 500, 503];
 const onWrite = [409, 413, 415, 422];
@@ -200,8 +203,9 @@ function parameters(): Json {
       name: 'Idempotency-Key',
       in: 'header',
       required: true,
-      description: 'Unique for each write. The same key with the same request gives the same answer again.',
-      schema: { type: 'string', minLength: 1, maxLength: limits.idempotencyKeyLengthMax },
+      description:
+        'Unique for each write. The same key with the same request gives the same answer again. Visible ASCII characters, bare or in double quotes.',
+      schema: { type: 'string', pattern: idempotencyKeyPattern },
     },
     Organization: {
       name: 'Sandbank-Organization',

@@ -14,6 +14,7 @@ import { consoleOf, createServer, type Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { consoleErrands } from '../../src/workers/console-errands.ts';
 import { webhookErrands } from '../../src/workers/webhook-errands.ts';
+import { holdToContract } from './contract.ts';
 import { createDatabase } from './postgres.ts';
 
 /** Every API test runs on both: `describe.each(databaseKinds)`. */
@@ -22,7 +23,7 @@ export type DatabaseKind = (typeof databaseKinds)[number];
 
 /** The server as it is put together for users: embedded in memory, or on a fresh database of the run's PostgreSQL. */
 export async function openServer(kind: DatabaseKind, overrides: Partial<Config> = {}): Promise<Server> {
-  return createServer({
+  const server = await createServer({
     port: 0,
     host: '127.0.0.1',
     dataDirectory: undefined,
@@ -40,6 +41,8 @@ export async function openServer(kind: DatabaseKind, overrides: Partial<Config> 
     requestDays: 7,
     ...overrides,
   });
+  holdToContract(server.app);
+  return server;
 }
 
 /** A second engine on the same database, as a second node would have; all parts are the real ones. */
@@ -60,7 +63,7 @@ export function openEngine(database: Database, overrides: Partial<EngineSettings
 export function openApp(server: Server, overrides: Partial<AppSettings> = {}): FastifyInstance {
   const { engine = server.engine, reader = server.reader, wallClock = Date.now } = overrides;
   const runner = new ClockRunner({ ...server, engine, reader, wallClock, onError: () => undefined });
-  return createApp({
+  const app = createApp({
     engine: server.engine,
     reader: server.reader,
     routes,
@@ -79,4 +82,6 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     wallClock: Date.now,
     ...overrides,
   });
+  holdToContract(app);
+  return app;
 }
