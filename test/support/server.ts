@@ -17,6 +17,7 @@ import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { consoleErrands } from '../../src/workers/console-errands.ts';
 import { resetErrand } from '../../src/workers/reset-errand.ts';
 import { webhookErrands } from '../../src/workers/webhook-errands.ts';
+import { holdToContract } from './contract.ts';
 import { createDatabase } from './postgres.ts';
 
 /** Every API test runs on both: `describe.each(databaseKinds)`. */
@@ -25,7 +26,7 @@ export type DatabaseKind = (typeof databaseKinds)[number];
 
 /** The server as it is put together for users: embedded in memory, or on a fresh database of the run's PostgreSQL. */
 export async function openServer(kind: DatabaseKind, overrides: Partial<Config> = {}): Promise<Server> {
-  return createServer({
+  const server = await createServer({
     port: 0,
     host: '127.0.0.1',
     dataDirectory: undefined,
@@ -47,6 +48,8 @@ export async function openServer(kind: DatabaseKind, overrides: Partial<Config> 
     exportFile: undefined,
     ...overrides,
   });
+  holdToContract(server.app);
+  return server;
 }
 
 /** A second engine on the same database, as a second node would have; all parts are the real ones. */
@@ -72,7 +75,7 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     uptime: wallClock,
     onError: () => undefined,
   });
-  return createApp({
+  const app = createApp({
     engine: server.engine,
     reader: server.reader,
     routes,
@@ -97,4 +100,6 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     uptime: wallClock,
     ...overrides,
   });
+  holdToContract(app);
+  return app;
 }

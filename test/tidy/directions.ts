@@ -21,7 +21,10 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['src/db/', ['src/db/', 'src/kernel/', 'src/places.ts']],
   ['src/places.ts', []],
   ['src/identity/', ['src/identity/', 'src/kernel/', 'src/engine/ids.ts', 'type src/db/']],
-  ['src/http/', ['src/http/', 'src/kernel/', 'src/engine/', 'src/identity/', 'src/resources/']],
+  [
+    'src/http/',
+    ['src/http/', 'src/kernel/', 'src/engine/', 'src/identity/', 'src/places.ts', 'src/resources/'],
+  ],
   [
     'src/workers/',
     ['src/workers/', 'src/kernel/', 'src/engine/', 'src/resources/*/machine.ts', 'src/resources/*/store.ts'],
