@@ -182,6 +182,7 @@ function assemble(
       [beginAdvance.name, (submission) => runner.advance(submission)],
     ]),
     console: config.role === 'worker' ? undefined : consoleOf(config, people, eventStreams),
+    docs: builtDocs,
     logLevel: config.logLevel,
     wallClock,
   });
@@ -247,6 +248,7 @@ function assemble(
 }
 
 const builtConsole = new URL('console/', built);
+export const builtDocs = new URL('docs/', built);
 
 export function consoleOf(
   { registration }: Pick<Config, 'registration'>,

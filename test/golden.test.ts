@@ -2,8 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { idempotencyTable } from '../src/engine/answers.ts';
 import { openApiDocument } from '../src/http/openapi.ts';
-import { errorsMarkdown } from '../src/http/pages.ts';
-import { eventsReference, scenariosReference, statesReference, toMarkdown } from '../src/http/reference.ts';
+import {
+  errorsMarkdown,
+  eventsReference,
+  scenariosReference,
+  statesReference,
+  toMarkdown,
+} from '../src/http/reference.ts';
 import { attemptsTable, deliveriesTable } from '../src/kernel/delivery.ts';
 import { type ErrorCode, errorCatalogue } from '../src/kernel/errors.ts';
 import { keyUsesTable, requestMinutesTable, requestsTable } from '../src/kernel/request-log.ts';

@@ -45,6 +45,8 @@ export interface AppSettings {
   readonly errands: ReadonlyMap<string, (submission: Submission) => Promise<Answer>>;
   /** None when this node serves no console. */
   readonly console: Console | undefined;
+  /** Where the build has put the docs. */
+  readonly docs: URL;
   readonly logLevel: string;
   readonly wallClock: () => number;
 }

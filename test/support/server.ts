@@ -10,7 +10,7 @@ import { presentEntry } from '../../src/kernel/ledger-entry.ts';
 import { providers } from '../../src/provider/index.ts';
 import { beginAdvance } from '../../src/resources/clocks/machine.ts';
 import { resources, routes } from '../../src/resources/index.ts';
-import { consoleOf, createServer, type Server } from '../../src/server.ts';
+import { builtDocs, consoleOf, createServer, type Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { consoleErrands } from '../../src/workers/console-errands.ts';
 import { webhookErrands } from '../../src/workers/webhook-errands.ts';
@@ -75,6 +75,7 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
       [beginAdvance.name, (submission) => runner.advance(submission)],
     ]),
     console: consoleOf({ registration: 'open' }, server.people, server.eventStreams),
+    docs: builtDocs,
     logLevel: 'silent',
     wallClock: Date.now,
     ...overrides,
