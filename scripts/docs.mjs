@@ -27,6 +27,7 @@ fs.rmSync(target, { recursive: true, force: true });
 fs.mkdirSync(path.join(target, 'assets'), { recursive: true });
 
 const assets = {
+  top: writeAsset('top.css', fs.readFileSync(path.join(root, 'scripts/docs/top.css'))),
   style: writeAsset('docs.css', fs.readFileSync(path.join(root, 'scripts/docs/docs.css'))),
   theme: writeAsset('theme.js', fs.readFileSync(path.join(root, 'scripts/docs/theme.js'))),
   script: writeAsset('docs.js', fs.readFileSync(path.join(root, 'scripts/docs/docs.js'))),
@@ -140,6 +141,7 @@ function addressOf(name) {
 function entryOf(name) {
   if (name === 'reference') return { name, title: 'API reference', address: addressOf(name) };
   const document = documents.get(name);
+  if (document && name === 'index') return { name, title: 'Introduction', address: addressOf(name) };
   return document && { name, title: document.title, address: addressOf(name) };
 }
 

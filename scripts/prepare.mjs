@@ -35,6 +35,8 @@ export async function prepare(args) {
   const verbose = args.includes('--verbose');
   try {
     checkNode(process.versions.node);
+    // An image holds what was built, and not what it was built from.
+    if (!fs.existsSync(path.join(root, 'src'))) return args;
     if (!isInstalled() || !isBuilt()) {
       await withLock(
         path.join(root, 'dist.lock'),

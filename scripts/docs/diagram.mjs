@@ -7,6 +7,7 @@ const labelLetterWidth = 6.1;
 const lineHeight = 14;
 const nodePadding = 24;
 const margin = 12;
+const arrowsWithNamesMax = 10;
 const start = '[*]';
 const awayFromTheGoal = new Set([
   'failed',
@@ -27,18 +28,46 @@ const awayFromTheGoal = new Set([
  */
 export function diagramFigure(name, text, { inWords }) {
   const arrows = [...text.matchAll(/^\s+(\S+) --> (\S+): (.+)$/gm)].map(
-    ([, from = '', to = '', label = '']) => ({ from, to, label }),
+    ([, from = '', to = '', label = '']) => ({
+      ...{ from, to },
+      actions: label.split(', '),
+    }),
   );
   if (arrows.length === 0) throw new Error(`The diagram of "${name}" has no arrows.`);
-  const sentences = arrows.map(({ from, to, label }) =>
-    from === start ? `${label} makes it ${to}` : `${from} becomes ${to} by ${label}`,
-  );
-  const hasStar = arrows.some(({ label }) => label.includes('*'));
-  const caption = `${sentenceOf(name)}${hasStar ? ' A star marks what another record brings along.' : ''}`;
+  const sentences = arrows.map(({ from, to, actions }) => {
+    const by = actions.join(', ');
+    if (from === start) return `${by} makes it ${to}`;
+    return from === to ? `${from} stays as it is by ${by}` : `${from} becomes ${to} by ${by}`;
+  });
+  const drawn = drawnArrows(arrows);
+  const notes = [
+    sentenceOf(name),
+    drawn.some(({ lines }) => lines.length === 0)
+      ? 'An arrow without a name is the action that gives the state its name: cancel leads to canceled.'
+      : '',
+    inWords && text.includes('*') ? 'A star marks what another record brings along.' : '',
+  ];
+  const caption = notes.filter((note) => note !== '').join(' ');
   const words = inWords
     ? `<details><summary>The same in words</summary><ul>${sentences.map((sentence) => `<li>${escapeHtml(sentence)}</li>`).join('')}</ul></details>`
     : '';
-  return `<figure class="diagram"><div class="wide" tabindex="0">${drawing(name, arrows, sentences)}</div><figcaption>${escapeHtml(caption)}</figcaption>${words}</figure>\n`;
+  return `<figure class="diagram"><div class="wide" tabindex="0">${drawing(name, drawn, sentences)}</div><figcaption>${escapeHtml(caption)}</figcaption>${words}</figure>\n`;
+}
+
+/**
+ * What is drawn of the arrows. In a large machine names would fill the picture: those that the state of arrival tells
+ * are left out, and so is what another record brings along where an action leads the same way.
+ */
+function drawnArrows(arrows) {
+  const between = arrows.filter(({ from, to }) => from !== to);
+  const isLarge = between.length > arrowsWithNamesMax;
+  return between.map(({ from, to, actions }) => {
+    const own = actions.filter((action) => !action.endsWith('*'));
+    const shown = isLarge && own.length > 0 ? own : actions;
+    const lines =
+      isLarge && from !== start ? shown.filter((action) => !to.startsWith(action.replace(/e$/, ''))) : shown;
+    return { from, to, lines, isBrought: own.length === 0 };
+  });
 }
 
 /** @param {string} name */
@@ -47,11 +76,11 @@ function sentenceOf(name) {
   return `The states of a ${noun} and what leads from one to the other.`;
 }
 
-/** @param {string} name @param {{ from: string, to: string, label: string }[]} arrows @param {string[]} sentences */
+/** @param {string} name @param {{ from: string, to: string, lines: string[], isBrought: boolean }[]} arrows @param {string[]} sentences */
 function drawing(name, arrows, sentences) {
   const graph = new Graph();
   // Ranked by the longest path, the ends line up at the bottom.
-  graph.setGraph({ rankdir: 'TB', ranker: 'longest-path', nodesep: 22, ranksep: 26, edgesep: 12 });
+  graph.setGraph({ rankdir: 'TB', ranker: 'longest-path', nodesep: 18, ranksep: 24, edgesep: 10 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const state of new Set(arrows.flatMap(({ from, to }) => [from, to]))) {
     const size =
@@ -60,11 +89,10 @@ function drawing(name, arrows, sentences) {
         : { width: Math.round(state.length * letterWidth + nodePadding), height: nodeHeight };
     graph.setNode(state, size);
   }
-  for (const { from, to, label } of arrows) {
-    const lines = linesOf(label);
+  for (const { from, to, lines } of arrows) {
     graph.setEdge(from, to, {
-      width: Math.max(...lines.map((line) => line.length)) * labelLetterWidth + 8,
-      height: lines.length * lineHeight + 4,
+      width: lines.length === 0 ? 0 : Math.max(...lines.map((line) => line.length)) * labelLetterWidth + 8,
+      height: lines.length * lineHeight,
       labelpos: 'c',
       weight: awayFromTheGoal.has(to) ? 1 : 5,
     });
@@ -74,7 +102,7 @@ function drawing(name, arrows, sentences) {
   const edges = arrows.map((arrow) => ({ ...arrow, ...graph.edge(arrow.from, arrow.to) }));
   const xs = [
     ...nodes.flatMap(({ x, width }) => [x - width / 2, x + width / 2]),
-    ...edges.flatMap(({ points, x, width }) => [
+    ...edges.flatMap(({ points, x = points[0].x, width }) => [
       x - width / 2,
       x + width / 2,
       ...points.map((point) => point.x),
@@ -106,23 +134,18 @@ function drawing(name, arrows, sentences) {
         ? `<circle class="start" cx="${(x - left).toFixed(1)}" cy="${(y - top).toFixed(1)}" r="6"/>`
         : `<g class="${finals.has(state) ? 'state final' : 'state'}"><rect x="${(x - w / 2 - left).toFixed(1)}" y="${(y - h / 2 - top).toFixed(1)}" width="${w}" height="${h}" rx="7"/><text x="${(x - left).toFixed(1)}" y="${(y - top + 4.5).toFixed(1)}" text-anchor="middle">${escapeHtml(state)}</text></g>`,
     ),
-    ...edges.map(({ label, x, y }) => {
-      const lines = linesOf(label);
-      const first = y - top - ((lines.length - 1) * lineHeight) / 2 + 4;
-      const spans = lines.map(
-        (line, row) =>
-          `<tspan x="${(x - left).toFixed(1)}" y="${(first + row * lineHeight).toFixed(1)}">${escapeHtml(line)}</tspan>`,
-      );
-      return `<text class="label" text-anchor="middle">${spans.join('')}</text>`;
-    }),
+    ...edges
+      .filter(({ lines }) => lines.length > 0)
+      .map(({ lines, x, y }) => {
+        const first = y - top - ((lines.length - 1) * lineHeight) / 2 + 4;
+        const spans = lines.map(
+          (line, row) =>
+            `<tspan x="${(x - left).toFixed(1)}" y="${(first + row * lineHeight).toFixed(1)}">${escapeHtml(line)}</tspan>`,
+        );
+        return `<text class="label" text-anchor="middle">${spans.join('')}</text>`;
+      }),
     '</svg>',
   ].join('');
-}
-
-/** A long list of actions stands in lines of two. @param {string} label */
-function linesOf(label) {
-  const actions = label.split(', ');
-  return actions.flatMap((_action, at) => (at % 2 === 0 ? [actions.slice(at, at + 2).join(', ')] : []));
 }
 
 /** A smooth line through the points: quadratic pieces that meet at the middles. */

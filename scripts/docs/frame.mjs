@@ -3,7 +3,7 @@ import { escapeHtml } from './html.mjs';
 /**
  * @typedef {{ name: string, title: string, address: string }} Entry
  * @typedef {{ title: string, pages: Entry[] }} Group
- * @typedef {Record<'style' | 'theme' | 'script' | 'reference' | 'scalar' | 'mark' | 'search', string>} Assets
+ * @typedef {Record<'top' | 'style' | 'theme' | 'script' | 'reference' | 'scalar' | 'mark' | 'search', string>} Assets
  */
 
 /**
@@ -67,7 +67,7 @@ function frame({ assets, groups, name, title, description, head, main }) {
           .join('')}</ul>`,
     )
     .join('');
-  return `${opening({ assets, title, description, head: `${head}\n<script src="${assets.script}" defer></script>` })}
+  return `${opening({ assets, title, description, head: `<link rel="stylesheet" href="${assets.style}">\n${head}\n<script src="${assets.script}" defer></script>` })}
 <body data-search="${assets.search}">
 <a class="skip" href="#main">Skip to the text</a>
 ${header(assets, { hasSearch: true })}
@@ -88,10 +88,10 @@ function opening({ assets, title, description, head }) {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${escapeHtml(title)} · Sandbank</title>
+<title>${title === 'Sandbank' ? 'Docs' : escapeHtml(title)} · Sandbank</title>
 <meta name="description" content="${escapeHtml(description)}">
 <link rel="icon" href="${assets.mark}" type="image/svg+xml">
-<link rel="stylesheet" href="${assets.style}">
+<link rel="stylesheet" href="${assets.top}">
 <script src="${assets.theme}"></script>
 ${head}
 </head>`;

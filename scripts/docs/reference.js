@@ -11,7 +11,6 @@
     proxyUrl: '',
     hideClientButton: true,
     showDeveloperTools: 'never',
-    showToolbar: 'never',
     agent: { disabled: true },
     mcp: { disabled: true },
     theme: 'default',
