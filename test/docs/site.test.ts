@@ -245,6 +245,6 @@ describe('what is served', () => {
 
   test('/llms-full.txt is all pages, one after the other', async () => {
     const { body } = await get('/llms-full.txt');
-    for (const text of markdown.values()) expect(body).toContain(text.trim());
+    for (const [name, text] of markdown) expect(body.includes(text.trim()), name).toBe(true);
   });
 });
