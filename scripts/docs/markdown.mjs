@@ -49,7 +49,13 @@ export function render(markdown, places) {
       },
       table({ header, rows }) {
         const row = (/** @type {any[]} */ cells, /** @type {string} */ tag) =>
-          `<tr>${cells.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('')}</tr>`;
+          `<tr>${cells
+            .map((cell) => {
+              // A corner without words is no heading of anything.
+              const name = cell.text === '' ? 'td' : tag;
+              return `<${name}>${this.parser.parseInline(cell.tokens)}</${name}>`;
+            })
+            .join('')}</tr>`;
         const isHeadless = header.every((cell) => cell.text === '');
         const head = isHeadless ? '' : `<thead>${row(header, 'th')}</thead>`;
         return `<div class="wide" tabindex="0"><table>${head}<tbody>${rows.map((cells) => row(cells, 'td')).join('')}</tbody></table></div>\n`;
