@@ -1,5 +1,8 @@
 api=http://127.0.0.1:4000/_api
-post() { curl -sS -X POST "$api/$1" -H "Authorization: Bearer $SANDBANK_API_KEY" -H "Idempotency-Key: $2" -H "Content-Type: application/json" -d "$3"; echo; }
+post() {
+  curl -sS -X POST "$api/$1" -H "Authorization: Bearer $SANDBANK_API_KEY" \
+    -H "Idempotency-Key: $2" -H "Content-Type: application/json" -d "$3"; echo
+}
 get() { curl -sS "$api/$1" -H "Authorization: Bearer $SANDBANK_API_KEY"; echo; }
 id() { grep -o "\"id\":\"$1_[0-9a-z]*\"" | head -1 | cut -d\" -f4; }
 

@@ -43,7 +43,7 @@ export function highlight(text, language) {
   const kind = languages[language];
   if (kind === undefined) return escapeHtml(text);
   const pattern = new RegExp(
-    `(?<comment>${comments[kind]})|(?<address>${address})|(?<string>${strings})|(?<word>\\b(?:${words[kind].replaceAll(' ', '|')})\\b(?![-.:\\w]))|(?<number>\\b\\d[\\d_.]*\\b)`,
+    `(?<comment>${comments[kind]})|(?<address>${address})|(?<string>${strings})|(?<word>\\b(?:${words[kind].replaceAll(' ', '|')})\\b(?![-.:\\w]))${kind === 'sh' ? '' : '|(?<number>\\b\\d[\\d_.]*\\b)'}`,
     'gm',
   );
   let html = '';
