@@ -206,6 +206,7 @@ function assemble(
     ]),
     operator: config.role === 'worker' ? undefined : { token: operatorToken, actions: operator },
     console: config.role === 'worker' ? undefined : consoleOf(config, people),
+    docs: builtDocs,
     logLevel: config.logLevel,
     wallClock,
     uptime,
@@ -282,6 +283,7 @@ function operatorTokenOf({ operatorToken, databaseUrl }: Config): string | undef
 }
 
 const builtConsole = new URL('console/', built);
+export const builtDocs = new URL('docs/', built);
 
 export function consoleOf({ registration }: Pick<Config, 'registration'>, people: People): Console {
   return {

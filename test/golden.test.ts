@@ -4,8 +4,13 @@ import type { ApiDocument } from '../scripts/sdk/document.ts';
 import { generateSdk } from '../scripts/sdk/generate.ts';
 import { idempotencyTable } from '../src/engine/answers.ts';
 import { openApiDocument } from '../src/http/openapi.ts';
-import { errorsMarkdown } from '../src/http/pages.ts';
-import { eventsReference, scenariosReference, statesReference, toMarkdown } from '../src/http/reference.ts';
+import {
+  errorsMarkdown,
+  eventsReference,
+  scenariosReference,
+  statesReference,
+  toMarkdown,
+} from '../src/http/reference.ts';
 import { coverageTable } from '../src/kernel/coverage.ts';
 import { attemptsTable, deliveriesTable } from '../src/kernel/delivery.ts';
 import { type ErrorCode, errorCatalogue } from '../src/kernel/errors.ts';

@@ -55,6 +55,8 @@ export interface AppSettings {
   readonly console: Console | undefined;
   /** None where nobody is the operator. */
   readonly operator: OperatorSettings | undefined;
+  /** Where the build has put the docs. */
+  readonly docs: URL;
   readonly logLevel: string;
   readonly wallClock: () => number;
   /** For what is kept or limited for a while: it goes on also where the wall clock stands. */

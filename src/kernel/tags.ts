@@ -10,7 +10,8 @@ export const tags = {
   Customers: 'Who pays. A customer can be named in payments and transfers.',
   Clock: 'The time of the application: stop it, or move it forward and see all happen that falls due.',
   Webhooks: 'Endpoints that events are sent to, the events, their deliveries, and sending them again.',
-  Faults: 'Failures on demand: requests that are slow, refused or lost, and webhooks that come twice, late or not at all.',
+  Faults:
+    'Failures on demand: requests that are slow, refused or lost, and webhooks that come twice, late or not at all.',
   Requests: 'What was asked with keys lately, and what was answered.',
   Coverage: 'Which states, moves, events, operations and errors an integration has met.',
   Reset: 'An empty organization again, with its keys and endpoints.',

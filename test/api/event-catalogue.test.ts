@@ -253,7 +253,7 @@ describe.each(databaseKinds)('served on %s', (kind) => {
     expect(page.statusCode).toBe(200);
     for (const type of types) expect(page.body).toContain(`<td><code>${type}</code></td>`);
     expect(page.body).toContain('The money has reached the beneficiary.');
-    expect((await server.app.inject('/llms.txt')).body).toContain('/docs/events.');
+    expect((await server.app.inject('/llms.txt')).body).toContain('/docs/events.md');
     expect((await server.app.inject('/docs')).body).toContain('href="/docs/events"');
   });
 });

@@ -12,7 +12,7 @@ import { providers } from '../../src/provider/index.ts';
 import { beginAdvance } from '../../src/resources/clocks/machine.ts';
 import { resources, routes } from '../../src/resources/index.ts';
 import { resetOrganization } from '../../src/resources/resets/machine.ts';
-import { consoleOf, createServer, type Server } from '../../src/server.ts';
+import { builtDocs, consoleOf, createServer, type Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { consoleErrands } from '../../src/workers/console-errands.ts';
 import { resetErrand } from '../../src/workers/reset-errand.ts';
@@ -95,6 +95,7 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     ]),
     operator: undefined,
     console: consoleOf({ registration: 'open' }, server.people),
+    docs: builtDocs,
     logLevel: 'silent',
     wallClock: Date.now,
     uptime: wallClock,
