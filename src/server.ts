@@ -9,6 +9,7 @@ import { openPostgres } from './db/postgres.ts';
 import { createReader } from './db/reader.ts';
 import { DeliveryQueue } from './engine/delivery-queue.ts';
 import { Engine } from './engine/engine.ts';
+import { FaultCounter } from './engine/fault-counter.ts';
 import { newSuffix } from './engine/ids.ts';
 import { RequestJournal } from './engine/request-journal.ts';
 import { Seals } from './engine/seals.ts';
@@ -32,6 +33,7 @@ import { ClockRunner } from './workers/clock-runner.ts';
 import { consoleErrands, hashOfToken } from './workers/console-errands.ts';
 import { Deliverer } from './workers/deliverer.ts';
 import { createDeliveries } from './workers/deliveries.ts';
+import { faultErrands } from './workers/fault-errands.ts';
 import { startReaper } from './workers/reaper.ts';
 import { Replayer } from './workers/replayer.ts';
 import { RequestLog } from './workers/request-log.ts';
@@ -53,6 +55,7 @@ export interface Server {
   readonly requestLog: RequestLog;
   readonly sealer: Sealer;
   readonly eventStreams: EventStreams;
+  readonly faults: FaultCounter;
   /** Starts to listen and returns the address under which callers reach it. */
   listen(): Promise<string>;
   /** Requests under way are answered, then the last batch is written, then the database is closed. */
@@ -124,6 +127,7 @@ function assemble(
       deliveries.onCommit(committed);
       sealer.onCommit(committed);
       eventStreams.onCommit(committed);
+      faults.onCommit(committed);
     },
     metrics: metrics?.engine ?? unmeasured,
     onBug: (error, requestId) => app.log.error({ err: error, requestId }, 'a command failed'),
@@ -133,11 +137,13 @@ function assemble(
   const guard = new AddressGuard({ allowsPrivate: config.allowsPrivateWebhooks });
   const queue = new DeliveryQueue(database, newSuffix());
   const sender = new Sender(guard);
+  const faults = new FaultCounter(database, wallClock);
   const deliverer = new Deliverer({
     queue,
     engine,
     sender,
     vault,
+    faults,
     endpointsInClaimMax: isAlone ? 200 : 8,
     wallClock,
     onError,
@@ -179,8 +185,10 @@ function assemble(
     errands: new Map([
       ...errands,
       ...consoleErrands({ engine, reader, wallClock, publicUrl, people }),
+      ...faultErrands({ engine, reader }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
     ]),
+    faults,
     console: config.role === 'worker' ? undefined : consoleOf(config, people, eventStreams),
     logLevel: config.logLevel,
     wallClock,
@@ -207,6 +215,7 @@ function assemble(
     requestLog,
     sealer,
     eventStreams,
+    faults,
     start: async () => {
       if (config.role === 'api') return;
       await deliveries.start();

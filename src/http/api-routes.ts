@@ -17,6 +17,7 @@ const prefix = '/_api/';
 export function addApiRoutes(settings: AppSettings, serving: Serving): ApiRoutes {
   const { reader, wallClock } = settings;
   const authenticator = new Authenticator(reader);
+  settings.faults.watch((appId) => authenticator.forget(appId));
 
   function admit(
     request: FastifyRequest,
@@ -27,6 +28,7 @@ export function addApiRoutes(settings: AppSettings, serving: Serving): ApiRoutes
     if ('ok' in caller) return caller;
     const now = wallClock();
     request.principal = caller.principal;
+    request.faultPlans = caller.faultPlans;
     const unfit = refuseCaller(
       caller,
       { ip: request.ip, organization: request.headers['sandbank-organization'] },

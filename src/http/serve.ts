@@ -16,6 +16,7 @@ import type {
 import { ExpandQuery, strict } from '../kernel/schema.ts';
 import { apiVersions } from '../kernel/version.ts';
 import { type AppSettings, pathOf } from './app.ts';
+import { RequestFaults } from './faults.ts';
 import { claim, readIdempotencyKey } from './idempotency.ts';
 import { Refused } from './refused.ts';
 import { sendAnswer, sendJson, sendRefusal, sendText } from './send.ts';
@@ -57,6 +58,7 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
   const { engine, reader, wallClock } = settings;
   app.decorateRequest('principal', null);
   app.decorateRequest('idempotencyKey', '');
+  const faults = new RequestFaults(app, settings.faults, () => `${settings.publicUrl()}/docs`);
 
   function submission(
     request: FastifyRequest,
@@ -100,6 +102,7 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
         const query = { ...(request.query as Record<string, unknown>) };
         const refusal = checkQuery(query) ?? checkBody(body);
         if (refusal) throw new Refused(refusal);
+        if (request.faultPlans !== null && (await faults.strike(request, reply, route))) return reply;
         const input = route.input({ principal, params: request.params as Record<string, string>, body });
         const idempotency = claim(request.idempotencyKey, 'POST', pathOf(request), body);
         const submitted = submission(request, principal, route.command, input, idempotency);
@@ -123,19 +126,27 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
         const query = { ...(request.query as Record<string, unknown>) };
         const refusal = checkQuery(query);
         if (refusal) throw new Refused(refusal);
-        const params = request.params as Record<string, string>;
-        const answer = route.read({
-          principal,
-          params,
-          query,
-          now: wallClock(),
-          reader,
-          accepts: (type) => asksFor(request.headers.accept, type),
-        });
+        const read = () => {
+          const answer = route.read({
+            principal,
+            params: request.params as Record<string, string>,
+            query,
+            now: wallClock(),
+            reader,
+            accepts: (type) => asksFor(request.headers.accept, type),
+          });
+          if (!isPending(answer)) sendRead(reply, answer);
+          else
+            answer
+              .then((found) => sendRead(reply, found))
+              .then(undefined, (error: unknown) => reply.send(error));
+        };
         // Without an async function: at twenty thousand reads a second its promises are a tenth of the work.
-        if (!isPending(answer)) sendRead(reply, answer);
-        else
-          answer.then((read) => sendRead(reply, read)).then(undefined, (error: unknown) => reply.send(error));
+        if (request.faultPlans === null) return read();
+        faults
+          .strike(request, reply, route)
+          .then((isOver) => (isOver ? undefined : read()))
+          .catch((error: unknown) => reply.send(error));
       },
     });
   }

@@ -12,6 +12,7 @@ import { deliveryRoutes } from './deliveries/api.ts';
 import { disputeResource, disputeRoutes } from './disputes/api.ts';
 import { catalogueOf } from './event-catalogue/machine.ts';
 import { eventRoutes } from './events/api.ts';
+import { faultPlanResource, faultPlanRoutes } from './fault-plans/api.ts';
 import { fxRateRoutes } from './fx-rates/api.ts';
 import { historyRoutes } from './history/api.ts';
 import { invitationResource, invitationRoutes } from './invitations/api.ts';
@@ -43,6 +44,7 @@ export const resources: readonly AnyResource[] = [
   clockResource,
   webhookResource,
   replayResource,
+  faultPlanResource,
   customerResource,
   paymentResource,
   refundResource,
@@ -53,8 +55,9 @@ export const resources: readonly AnyResource[] = [
 /** Every kind of event that webhooks can be told of. */
 export const eventCatalogue = catalogueOf(resources);
 
-/** The one table of routes: authentication, scopes, validation, documents and the permission matrix all read it. */
-export const routes: readonly Route[] = [
+const eventTypes = eventCatalogue.map(({ type }) => type);
+
+const plainRoutes: readonly Route[] = [
   statusRoute,
   capabilitiesRoute(resources, eventCatalogue),
   stateMachinesRoute(resources),
@@ -70,11 +73,20 @@ export const routes: readonly Route[] = [
   ...reconciliationRoutes,
   ...customerRoutes,
   ...clockRoutes,
-  ...webhookRoutes(eventCatalogue.map(({ type }) => type)),
+  ...webhookRoutes(eventTypes),
   ...webhookTestRoutes(eventCatalogue),
   ...eventRoutes(eventCatalogue),
   ...deliveryRoutes,
   ...replayRoutes,
+];
+
+/**
+ * The one table of routes: authentication, scopes, validation, documents and the permission matrix all read it. Fault plans
+ * come last, because they name the others.
+ */
+export const routes: readonly Route[] = [
+  ...plainRoutes,
+  ...faultPlanRoutes(plainRoutes, eventFilters(eventTypes)),
 ];
 
 /** What the console has besides: for people, each with the role that it takes. */
@@ -82,7 +94,7 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...organizationRoutes,
   ...memberRoutes,
   ...invitationRoutes,
-  ...applicationRoutes(providerNames, eventFilters(eventCatalogue.map(({ type }) => type))),
+  ...applicationRoutes(providerNames, eventFilters(eventTypes)),
   ...apiKeyRoutes,
   ...requestRoutes,
   ...auditRoutes,

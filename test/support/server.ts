@@ -13,6 +13,7 @@ import { resources, routes } from '../../src/resources/index.ts';
 import { consoleOf, createServer, type Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { consoleErrands } from '../../src/workers/console-errands.ts';
+import { faultErrands } from '../../src/workers/fault-errands.ts';
 import { webhookErrands } from '../../src/workers/webhook-errands.ts';
 import { createDatabase } from './postgres.ts';
 
@@ -72,8 +73,10 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     errands: new Map([
       ...webhookErrands({ ...server, engine, reader, wallClock }),
       ...consoleErrands({ ...server, engine, reader, wallClock, publicUrl: () => '' }),
+      ...faultErrands({ engine, reader }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
     ]),
+    faults: server.faults,
     console: consoleOf({ registration: 'open' }, server.people, server.eventStreams),
     logLevel: 'silent',
     wallClock: Date.now,

@@ -162,5 +162,6 @@ function presentRequest(row: ListedRequest): Presented {
     ip: row.ip,
     idempotencyKey: row.idempotencyKey,
     isReplay: row.isReplay,
+    faultPlanId: row.faultPlanId,
   };
 }
