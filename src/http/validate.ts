@@ -85,6 +85,8 @@ function compileChoice(branches: readonly Branch[], at: string): Check {
   const forms = branches.map((branch) => ({ branch, check: compileBody(branch, at) }));
   const last = forms.at(-1);
   const names = [...new Set(branches.flatMap((branch) => tagOf(branch) ?? []))];
+  const [name] = names;
+  const isEvery = branches.every((branch) => tagOf(branch) === name);
   return (body) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) return last?.check(body);
     const fields = body as Readonly<Record<string, unknown>>;
@@ -92,6 +94,8 @@ function compileChoice(branches: readonly Branch[], at: string): Check {
     const tag = names.find((name) => fields[name] !== undefined);
     if (claimed && ((claimed.branch.required ?? []).length > 0 || tag === undefined))
       return claimed.check(body);
+    if (tag === undefined && isEvery && name !== undefined)
+      return refuse('invalid_request', { message: `${at}/${name} is required.`, param: `${at}/${name}` });
     if (tag === undefined) return last?.check(body);
     const values = branches.flatMap(({ properties }) => valuesOf(properties[tag]));
     return refuse('invalid_request', {

@@ -86,11 +86,11 @@ export function patternOf({ seed, share }: Pick<ActivePlan, 'seed' | 'share'>): 
   return bits;
 }
 
-/** Whether the k-th that matches is hit, counted from 1. */
-export function isHit(plan: Pick<ActivePlan, 'seed' | 'share'>, k: number): boolean {
+/** Whether the k-th that matches is hit, counted from 1. The statement that counts reads patterns in the same way. */
+export function isHit(pattern: Uint8Array, k: number): boolean {
   assert(k >= 1, 'what matches is counted from 1');
   const bit = (k - 1) % patternLength;
-  return (((patternOf(plan)[bit >> 3] ?? 0) >> (bit & 7)) & 1) === 1;
+  return (((pattern[bit >> 3] ?? 0) >> (bit & 7)) & 1) === 1;
 }
 
 /** Whole numbers of 32 bits without end, the same ones for the same seed: splitmix32. */
