@@ -3,6 +3,7 @@ import { assert } from '../kernel/assert.ts';
 import { type ErrorCode, errorCatalogue } from '../kernel/errors.ts';
 import { payloadSchema } from '../kernel/event.ts';
 import type { EventType } from '../kernel/event-type.ts';
+import { faultCodes, isSpared } from '../kernel/fault.ts';
 import { idPattern } from '../kernel/ids.ts';
 import { LedgerEntrySchema } from '../kernel/ledger-entry.ts';
 import { limits } from '../kernel/limits.ts';
@@ -20,6 +21,13 @@ type Json = Record<string, unknown>;
 
 const ref = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
 const json = (schema: Json): Json => ({ 'application/json': { schema } });
+
+const ownHeaders = {
+  'Request-Id': ref('headers', 'RequestId'),
+  'Api-Version': ref('headers', 'ApiVersion'),
+};
+const faultHeader = { 'Sandbank-Fault': ref('headers', 'Fault') };
+const isFaultCode = (code: ErrorCode) => (faultCodes as readonly ErrorCode[]).includes(code);
 
 /** Statuses that any route can answer with, then those that come with a write, a record or a rule. */
 const always = [400, 401, 403, 429, 500, 503];
@@ -62,6 +70,10 @@ export function openApiDocument(
       },
       parameters: parameters(),
       headers: {
+        Fault: {
+          description: 'The fault plan that hit the request, if one did.',
+          schema: { type: 'string', pattern: idPattern('fault_plan') },
+        },
         RequestId: {
           description: 'Names the request, for tracing.',
           schema: { type: 'string', pattern: idPattern('request') },
@@ -83,7 +95,7 @@ function operation(route: Route, schemas: Json, names: ReadonlyMap<unknown, stri
   schemas[route.responseName] = plain(route.response, names);
   const statuses = [...always, ...(isOnRecord ? [404] : []), ...(isWrite ? onWrite : [])].sort();
   const success = isWrite && route.command.success === 'created' ? '201' : '200';
-  const headers = { 'Request-Id': ref('headers', 'RequestId'), 'Api-Version': ref('headers', 'ApiVersion') };
+  const headers = isSpared(route.path) ? ownHeaders : { ...ownHeaders, ...faultHeader };
   return {
     operationId: route.operationId,
     tags: [route.tag],
@@ -239,7 +251,7 @@ function errorResponses(): Json {
         `Status${status}`,
         {
           description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].what}`).join('\n\n'),
-          headers: { 'Request-Id': ref('headers', 'RequestId'), 'Api-Version': ref('headers', 'ApiVersion') },
+          headers: { ...ownHeaders, ...(codes.some(isFaultCode) ? faultHeader : {}) },
           content: json(ref('schemas', 'Error')),
         },
       ]),
