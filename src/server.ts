@@ -10,6 +10,7 @@ import { openPostgres } from './db/postgres.ts';
 import { createReader } from './db/reader.ts';
 import { DeliveryQueue } from './engine/delivery-queue.ts';
 import { Engine } from './engine/engine.ts';
+import { FaultCounter } from './engine/fault-counter.ts';
 import { newSuffix } from './engine/ids.ts';
 import { randomMint, seededMint, seededNow } from './engine/mint.ts';
 import { RequestJournal } from './engine/request-journal.ts';
@@ -36,6 +37,7 @@ import { ClockRunner } from './workers/clock-runner.ts';
 import { consoleErrands, hashOfToken } from './workers/console-errands.ts';
 import { Deliverer } from './workers/deliverer.ts';
 import { createDeliveries } from './workers/deliveries.ts';
+import { faultErrands } from './workers/fault-errands.ts';
 import { Operator } from './workers/operator.ts';
 import { startReaper } from './workers/reaper.ts';
 import { Replayer } from './workers/replayer.ts';
@@ -63,6 +65,7 @@ export interface Server {
   readonly eventStreams: EventStreams;
   /** What the operator API takes; undefined when there is none. */
   readonly operatorToken: string | undefined;
+  readonly faults: FaultCounter;
   /** Starts to listen and returns the address under which callers reach it. */
   listen(): Promise<string>;
   /** Requests under way are answered, then the last batch is written, then the database is closed. */
@@ -138,6 +141,7 @@ function assemble(
       deliveries.onCommit(committed);
       sealer.onCommit(committed);
       eventStreams.onCommit(committed);
+      faults.onCommit(committed);
     },
     metrics: metrics?.engine ?? unmeasured,
     onBug: (error, requestId) => app.log.error({ err: error, requestId }, 'a command failed'),
@@ -147,11 +151,13 @@ function assemble(
   const guard = new AddressGuard({ allowsPrivate: config.allowsPrivateWebhooks });
   const queue = new DeliveryQueue(database, newSuffix());
   const sender = new Sender(guard);
+  const faults = new FaultCounter(database, wallClock);
   const deliverer = new Deliverer({
     queue,
     engine,
     sender,
     vault,
+    faults,
     endpointsInClaimMax: isAlone ? 200 : 8,
     wallClock,
     onError,
@@ -201,9 +207,11 @@ function assemble(
     errands: new Map([
       ...errands,
       ...consoleErrands({ engine, reader, wallClock, publicUrl, people }),
+      ...faultErrands({ engine, reader }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
       [resetOrganization.name, reset],
     ]),
+    faults,
     operator: config.role === 'worker' ? undefined : { token: operatorToken, actions: operator },
     console: config.role === 'worker' ? undefined : consoleOf(config, people),
     docs: builtDocs,
@@ -235,6 +243,7 @@ function assemble(
     sealer,
     eventStreams,
     operatorToken,
+    faults,
     start: async () => {
       if (config.role === 'api') return;
       await deliveries.start();

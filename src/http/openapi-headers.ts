@@ -45,6 +45,14 @@ const headers: Readonly<Record<string, Header>> = {
     schema: { type: 'string', pattern: '^"default";r=\\d+;t=\\d+$' },
     isOf: (status) => status !== 401,
   },
+  Fault: {
+    name: 'Sandbank-Fault',
+    isAlways: false,
+    description: 'The fault plan that hit the request, if one did.',
+    schema: { type: 'string', pattern: idPattern('fault_plan') },
+    // A plan hits requests whose key is good.
+    isOf: (status) => status !== 401,
+  },
   WwwAuthenticate: {
     name: 'WWW-Authenticate',
     isAlways: true,

@@ -4,6 +4,7 @@ import { errorBody } from '../kernel/envelope.ts';
 import { type ErrorCode, type Refusal, statusOf } from '../kernel/errors.ts';
 import type { TextAnswer } from '../kernel/route.ts';
 import { apiVersion } from '../kernel/version.ts';
+import { cutConnection } from './connection.ts';
 
 const jsonType = 'application/json; charset=utf-8';
 
@@ -16,6 +17,8 @@ function send(
   errorCode: ErrorCode | null = null,
   isReplay = false,
 ): FastifyReply {
+  // All is done and committed, and nobody will hear of it.
+  if (reply.request.faultPlan?.fault.type === 'lose_answer') return cutConnection(reply, 'close');
   reply.request.answered = { text: body, errorCode, isReplay };
   return reply
     .code(status)

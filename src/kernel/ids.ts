@@ -13,6 +13,7 @@ export const idPrefixes = {
   webhook: 'whk',
   delivery: 'dlv',
   replay: 'rpl',
+  fault_plan: 'flt',
   provider_event: 'pev',
   ledger_entry: 'lge',
   settlement_line: 'stl',

@@ -12,6 +12,7 @@ import { deliveryRoutes } from './deliveries/api.ts';
 import { disputeResource, disputeRoutes } from './disputes/api.ts';
 import { catalogueOf } from './event-catalogue/machine.ts';
 import { eventRoutes } from './events/api.ts';
+import { faultPlanResource, faultPlanRoutes } from './fault-plans/api.ts';
 import { fxRateRoutes } from './fx-rates/api.ts';
 import { historyRoutes } from './history/api.ts';
 import { invitationResource, invitationRoutes } from './invitations/api.ts';
@@ -44,6 +45,7 @@ export const resources: readonly AnyResource[] = [
   clockResource,
   webhookResource,
   replayResource,
+  faultPlanResource,
   customerResource,
   paymentResource,
   refundResource,
@@ -54,10 +56,10 @@ export const resources: readonly AnyResource[] = [
 /** Every kind of event that webhooks can be told of. */
 export const eventCatalogue = catalogueOf(resources);
 
-const filters = eventFilters(eventCatalogue.map(({ type }) => type));
+const eventTypes = eventCatalogue.map(({ type }) => type);
+const filters = eventFilters(eventTypes);
 
-/** The one table of routes: authentication, scopes, validation, documents and the permission matrix all read it. */
-export const routes: readonly Route[] = [
+const plainRoutes: readonly Route[] = [
   statusRoute,
   capabilitiesRoute(resources, eventCatalogue),
   stateMachinesRoute(resources),
@@ -73,7 +75,7 @@ export const routes: readonly Route[] = [
   ...reconciliationRoutes,
   ...customerRoutes,
   ...clockRoutes,
-  ...webhookRoutes(eventCatalogue.map(({ type }) => type)),
+  ...webhookRoutes(eventTypes),
   ...webhookTestRoutes(eventCatalogue),
   ...eventRoutes(eventCatalogue, filters),
   ...deliveryRoutes,
@@ -81,6 +83,12 @@ export const routes: readonly Route[] = [
   ...requestRoutes,
   resetRoute,
 ];
+
+/**
+ * The one table of routes: authentication, scopes, validation, documents and the permission matrix all read it. Fault plans
+ * come last, because they name the others.
+ */
+export const routes: readonly Route[] = [...plainRoutes, ...faultPlanRoutes(plainRoutes, filters)];
 
 /** What the console has besides: for people, each with the role that it takes. */
 export const consoleRoutes: readonly ConsoleRoute[] = [

@@ -148,6 +148,18 @@ export const provokedBy = {
     'webhook_not_found',
   ],
   deliveries: ['api_key_missing', 'invalid_cursor', 'invalid_request', 'resource_not_found', 'scope_missing'],
+  faultPlans: [
+    'api_key_missing',
+    'fault_plans_limit',
+    'idempotency_key_missing',
+    'idempotency_key_reused',
+    'internal_error',
+    'invalid_cursor',
+    'invalid_request',
+    'invalid_state_transition',
+    'resource_not_found',
+    'scope_missing',
+  ],
   status: [
     'api_key_expired',
     'api_key_invalid',

@@ -15,6 +15,7 @@ import { resetOrganization } from '../../src/resources/resets/machine.ts';
 import { builtDocs, consoleOf, createServer, type Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { consoleErrands } from '../../src/workers/console-errands.ts';
+import { faultErrands } from '../../src/workers/fault-errands.ts';
 import { resetErrand } from '../../src/workers/reset-errand.ts';
 import { webhookErrands } from '../../src/workers/webhook-errands.ts';
 import { holdToContract } from './contract.ts';
@@ -90,9 +91,11 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     errands: new Map([
       ...webhookErrands({ ...server, engine, reader, wallClock }),
       ...consoleErrands({ ...server, engine, reader, wallClock, publicUrl: () => '' }),
+      ...faultErrands({ engine, reader }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
       [resetOrganization.name, resetErrand({ engine, reader, requestLog: undefined })],
     ]),
+    faults: server.faults,
     operator: undefined,
     console: consoleOf({ registration: 'open' }, server.people),
     docs: builtDocs,
