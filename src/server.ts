@@ -24,7 +24,8 @@ import type { Reader } from './kernel/route.ts';
 import { built } from './places.ts';
 import { providers } from './provider/index.ts';
 import { beginAdvance } from './resources/clocks/machine.ts';
-import { consoleRoutes, resources, routes } from './resources/index.ts';
+import { beginExamination } from './resources/examinations/machine.ts';
+import { consoleRoutes, eventCatalogue, resources, routes } from './resources/index.ts';
 import { findAnyWebhook } from './resources/webhooks/store.ts';
 import { ownSecret } from './secret.ts';
 import { AddressGuard } from './workers/address-guard.ts';
@@ -32,6 +33,7 @@ import { ClockRunner } from './workers/clock-runner.ts';
 import { consoleErrands, hashOfToken } from './workers/console-errands.ts';
 import { Deliverer } from './workers/deliverer.ts';
 import { createDeliveries } from './workers/deliveries.ts';
+import { Examinations } from './workers/examinations.ts';
 import { startReaper } from './workers/reaper.ts';
 import { Replayer } from './workers/replayer.ts';
 import { RequestLog } from './workers/request-log.ts';
@@ -50,6 +52,7 @@ export interface Server {
   readonly guard: AddressGuard;
   readonly people: People;
   readonly deliverer: Deliverer;
+  readonly examinations: Examinations;
   readonly requestLog: RequestLog;
   readonly sealer: Sealer;
   readonly eventStreams: EventStreams;
@@ -161,6 +164,7 @@ function assemble(
   const nextMark = (appId: string) => deliverer.nextMark(appId);
   const runner = new ClockRunner({ engine, reader, wallClock, nextMark, onError });
   const errands = webhookErrands({ engine, reader, vault, guard, deliverer, wallClock });
+  const examinations = new Examinations({ engine, vault, sender, catalogue: eventCatalogue, wallClock });
   const journal = new RequestJournal(database);
   const requestLog = new RequestLog({ journal, wallClock, onError });
   let isDraining = false;
@@ -180,6 +184,7 @@ function assemble(
       ...errands,
       ...consoleErrands({ engine, reader, wallClock, publicUrl, people }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
+      [beginExamination.name, (submission) => examinations.examine(submission)],
     ]),
     console: config.role === 'worker' ? undefined : consoleOf(config, people, eventStreams),
     logLevel: config.logLevel,
@@ -204,6 +209,7 @@ function assemble(
     guard,
     people,
     deliverer,
+    examinations,
     requestLog,
     sealer,
     eventStreams,
@@ -224,6 +230,7 @@ function assemble(
       isDraining = true;
       stopReaper();
       runner.stop();
+      examinations.stop();
       await timers?.stop();
       // Before the requests are waited for: these would never end by themselves.
       eventStreams.close();
