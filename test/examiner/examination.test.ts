@@ -32,7 +32,7 @@ test('a receiver without a fault gets an A and all of the score', async () => {
 });
 
 test('twenty at once are really at once', async () => {
-  let letAllGo = () => undefined as void;
+  let letAllGo = (): void => undefined;
   const allCame = new Promise<void>((resolve) => {
     letAllGo = resolve;
   });
