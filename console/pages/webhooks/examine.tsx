@@ -34,7 +34,7 @@ export function ExamineReceiver({ id }: { readonly id: string }) {
   return (
     <Card
       title="Examine receiver"
-      description="Good, forged, stale, repeated and odd requests go to this URL, and the answers are graded. No event or delivery is left behind."
+      description="Sends good, forged and odd requests to this URL and grades the answers. No delivery is left behind."
       actions={
         <Button
           icon={<ShieldCheck aria-hidden size={15} />}

@@ -120,9 +120,9 @@ function Passed({ cases, isOpen }: { readonly cases: readonly ExaminedCase[]; re
       </summary>
       <ul className="mt-2 divide-y rounded-md border">
         {cases.map(({ name, title, received }) => (
-          <li key={name} className="flex flex-wrap items-baseline justify-between gap-x-4 px-4 py-2 text-sm">
+          <li key={name} className="flex items-baseline justify-between gap-4 px-4 py-2 text-sm">
             <span>{title}</span>
-            <span className="font-mono text-muted">{received}</span>
+            <span className="shrink-0 font-mono text-muted">{received}</span>
           </li>
         ))}
       </ul>
