@@ -28,7 +28,8 @@ import type { Instant } from './kernel/table.ts';
 import { built } from './places.ts';
 import { providers } from './provider/index.ts';
 import { beginAdvance } from './resources/clocks/machine.ts';
-import { consoleRoutes, resources, routes } from './resources/index.ts';
+import { beginExamination } from './resources/examinations/machine.ts';
+import { consoleRoutes, eventCatalogue, resources, routes } from './resources/index.ts';
 import { resetOrganization } from './resources/resets/machine.ts';
 import { findAnyWebhook } from './resources/webhooks/store.ts';
 import { ownSecret } from './secret.ts';
@@ -37,6 +38,7 @@ import { ClockRunner } from './workers/clock-runner.ts';
 import { consoleErrands, hashOfToken } from './workers/console-errands.ts';
 import { Deliverer } from './workers/deliverer.ts';
 import { createDeliveries } from './workers/deliveries.ts';
+import { Examinations } from './workers/examinations.ts';
 import { faultErrands } from './workers/fault-errands.ts';
 import { Operator } from './workers/operator.ts';
 import { startReaper } from './workers/reaper.ts';
@@ -60,6 +62,7 @@ export interface Server {
   /** The time that is shown for what happens now. */
   readonly wallClock: () => Instant;
   readonly deliverer: Deliverer;
+  readonly examinations: Examinations;
   readonly requestLog: RequestLog;
   readonly sealer: Sealer;
   readonly eventStreams: EventStreams;
@@ -184,6 +187,7 @@ function assemble(
     uptime,
   });
   const errands = webhookErrands({ engine, reader, vault, guard, deliverer, wallClock });
+  const examinations = new Examinations({ engine, vault, sender, catalogue: eventCatalogue, wallClock });
   const journal = new RequestJournal(database);
   const requestLog = new RequestLog({ journal, wallClock, uptime, onError });
   const reset = resetErrand({ engine, reader, requestLog });
@@ -210,6 +214,7 @@ function assemble(
       ...faultErrands({ engine, reader }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
       [resetOrganization.name, reset],
+      [beginExamination.name, (submission) => examinations.examine(submission)],
     ]),
     faults,
     operator: config.role === 'worker' ? undefined : { token: operatorToken, actions: operator },
@@ -239,6 +244,7 @@ function assemble(
     people,
     wallClock,
     deliverer,
+    examinations,
     requestLog,
     sealer,
     eventStreams,
@@ -261,6 +267,7 @@ function assemble(
       isDraining = true;
       stopReaper();
       runner.stop();
+      examinations.stop();
       await timers?.stop();
       // Before the requests are waited for: these would never end by themselves.
       eventStreams.close();

@@ -221,6 +221,12 @@ export const errorCatalogue = {
     'Cancel one that is active, or wait until one is exhausted.',
     stored,
   ),
+  examination_running: entry(
+    409,
+    'The receiver of this webhook is being examined by another request.',
+    'Wait as long as Retry-After says, then send the same request again.',
+    retryable,
+  ),
   ...consoleErrors,
   ...operatorErrors,
   rate_limited: entry(

@@ -14,6 +14,7 @@ export const idPrefixes = {
   delivery: 'dlv',
   replay: 'rpl',
   fault_plan: 'flt',
+  examination: 'exm',
   provider_event: 'pev',
   ledger_entry: 'lge',
   settlement_line: 'stl',

@@ -12,6 +12,7 @@ import { deliveryRoutes } from './deliveries/api.ts';
 import { disputeResource, disputeRoutes } from './disputes/api.ts';
 import { catalogueOf } from './event-catalogue/machine.ts';
 import { eventRoutes } from './events/api.ts';
+import { examinationRoutes } from './examinations/api.ts';
 import { faultPlanResource, faultPlanRoutes } from './fault-plans/api.ts';
 import { fxRateRoutes } from './fx-rates/api.ts';
 import { historyRoutes } from './history/api.ts';
@@ -77,6 +78,7 @@ const plainRoutes: readonly Route[] = [
   ...clockRoutes,
   ...webhookRoutes(eventTypes),
   ...webhookTestRoutes(eventCatalogue),
+  ...examinationRoutes(eventCatalogue),
   ...eventRoutes(eventCatalogue, filters),
   ...deliveryRoutes,
   ...replayRoutes,

@@ -10,6 +10,7 @@ import { unmeasured } from '../../src/http/metrics.ts';
 import { presentEntry } from '../../src/kernel/ledger-entry.ts';
 import { providers } from '../../src/provider/index.ts';
 import { beginAdvance } from '../../src/resources/clocks/machine.ts';
+import { beginExamination } from '../../src/resources/examinations/machine.ts';
 import { resources, routes } from '../../src/resources/index.ts';
 import { resetOrganization } from '../../src/resources/resets/machine.ts';
 import { builtDocs, consoleOf, createServer, type Server } from '../../src/server.ts';
@@ -94,6 +95,7 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
       ...faultErrands({ engine, reader }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
       [resetOrganization.name, resetErrand({ engine, reader, requestLog: undefined })],
+      [beginExamination.name, (submission) => server.examinations.examine(submission)],
     ]),
     faults: server.faults,
     operator: undefined,

@@ -18,6 +18,7 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['src/resources/index.ts', ['src/kernel/', 'src/provider/index.ts', 'src/resources/']],
   ['src/engine/', ['src/engine/', 'src/kernel/', 'src/db/']],
   ['src/provider/', ['src/provider/', 'src/kernel/']],
+  ['src/examiner/', ['src/examiner/', 'src/kernel/']],
   ['src/db/', ['src/db/', 'src/kernel/', 'src/places.ts']],
   ['src/places.ts', []],
   ['src/identity/', ['src/identity/', 'src/kernel/', 'src/engine/ids.ts', 'type src/db/']],
@@ -27,7 +28,14 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ],
   [
     'src/workers/',
-    ['src/workers/', 'src/kernel/', 'src/engine/', 'src/resources/*/machine.ts', 'src/resources/*/store.ts'],
+    [
+      'src/workers/',
+      'src/kernel/',
+      'src/engine/',
+      'src/examiner/',
+      'src/resources/*/machine.ts',
+      'src/resources/*/store.ts',
+    ],
   ],
   ['src/config.ts', ['src/kernel/']],
   ['src/secret.ts', []],
@@ -60,7 +68,7 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['sdk/', ['sdk/']],
   ['cli/start.ts', ['cli/', 'sdk/', 'src/main.ts']],
   ['cli/migrate.ts', ['cli/', 'sdk/', 'src/main.ts']],
-  ['cli/', ['cli/', 'sdk/']],
+  ['cli/', ['cli/', 'sdk/', 'src/examiner/']],
   ['console/', ['console/', 'sdk/index.ts']],
 ];
 
