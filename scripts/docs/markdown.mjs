@@ -61,7 +61,10 @@ export function render(markdown, places) {
         return `<div class="wide" tabindex="0"><table>${head}<tbody>${rows.map((cells) => row(cells, 'td')).join('')}</tbody></table></div>\n`;
       },
       link({ href, tokens }) {
-        return `<a href="${escapeHtml(addressOfLink(href, places))}"${/^https?:/.test(href) ? ' rel="noreferrer"' : ''}>${this.parser.parseInline(tokens)}</a>`;
+        const address = addressOfLink(href, places);
+        const words = this.parser.parseInline(tokens);
+        if (address === undefined) return words;
+        return `<a href="${escapeHtml(address)}"${/^https?:/.test(href) ? ' rel="noreferrer"' : ''}>${words}</a>`;
       },
       image({ href, text }) {
         return `<img src="${escapeHtml(places.imageOf(href))}" alt="${escapeHtml(text)}" loading="lazy">`;
@@ -133,12 +136,15 @@ export function plainText(tokens) {
     .join('');
 }
 
-/** @param {string} href @param {Places} places */
+/**
+ * Where a link leads on the site. What lies outside of docs/ is a file of the repository that no page shows: its words stay.
+ * @param {string} href
+ * @param {Places} places
+ */
 function addressOfLink(href, places) {
   if (/^(https?:|\/|#|mailto:)/.test(href)) return href;
   const [file = '', anchor] = href.split('#');
-  if (file.endsWith('.md') && !file.startsWith('../'))
-    return `${places.addressOf(file)}${anchor === undefined ? '' : `#${anchor}`}`;
   if (file === '../README.md') return '/docs';
-  throw new Error(`The link ${href} leads out of docs/; name the file in the text, or link to a page.`);
+  if (!file.endsWith('.md') || file.startsWith('../')) return undefined;
+  return `${places.addressOf(file)}${anchor === undefined ? '' : `#${anchor}`}`;
 }

@@ -179,6 +179,7 @@ describe('run against a server', () => {
       'webhooks.sh',
       'listen.mjs',
     ];
+    // By test/snippets.test.ts. A snippet that another test runs is named here too, so that none is run by nobody.
     const elsewhere = ['receive-webhooks.ts', 'receive_webhooks.py'];
     expect(files.filter((file) => ![...run, ...elsewhere].includes(file))).toEqual([]);
   });
