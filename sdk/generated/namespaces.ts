@@ -25,6 +25,7 @@ import type {
   EventList,
   EventReplay,
   EventReplayRequest,
+  Examination,
   FxRateList,
   GetBalancesQuery,
   GetReconciliationQuery,
@@ -78,6 +79,7 @@ import type {
   Webhook,
   WebhookCreate,
   WebhookDetail,
+  WebhookExamination,
   WebhookList,
   WebhookRotateSecret,
   WebhookTest,
@@ -240,6 +242,8 @@ export interface WebhooksNamespace {
   enable(id: string, options?: WriteOptions): Promise<Webhook>;
   /** Send one real event to the endpoint and answer with what the receiver said. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/test` */
   test(id: string, body?: WebhookTest, options?: WriteOptions): Promise<DeliveryDetail>;
+  /** Attack the endpoint with forged, stale, repeated and odd requests, and grade how its receiver stands it. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/examine` */
+  examine(id: string, body?: WebhookExamination, options?: WriteOptions): Promise<Examination>;
 }
 
 /** What a client can do. How it is done is not generated: the table of operations is bound to a transport. */

@@ -41,6 +41,7 @@ export type ErrorCode =
   | 'webhook_url_not_allowed'
   | 'webhook_not_found'
   | 'webhook_limit_reached'
+  | 'examination_running'
   | 'rate_limited'
   | 'internal_error'
   | 'service_unavailable';
@@ -279,6 +280,8 @@ export type ClockStatus = 'running' | 'frozen';
 
 export type WebhookStatus = 'enabled' | 'disabled';
 
+export type ExaminationStatus = 'passed' | 'failed';
+
 export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
 
 export type ReplayStatus = 'running' | 'completed';
@@ -394,6 +397,34 @@ export interface Capabilities {
   }[];
   /** By resource, the JSON Schema of the `data` in its events. */
   eventSchemas: Record<string, unknown>;
+  /** What the receiver of a webhook can be examined in. */
+  examinationCases: {
+    name:
+      | 'valid_signature'
+      | 'missing_signature'
+      | 'wrong_signature'
+      | 'other_secret'
+      | 'tampered_body'
+      | 'no_leaks'
+      | 'malformed_signature'
+      | 'missing_id'
+      | 'missing_timestamp'
+      | 'stale_timestamp'
+      | 'future_timestamp'
+      | 'raw_body'
+      | 'rotated_secret'
+      | 'duplicate'
+      | 'disorder'
+      | 'unknown_type'
+      | 'extra_fields'
+      | 'split_body'
+      | 'quick_answer'
+      | 'burst'
+      | 'large_payload'
+      | 'get_request';
+    title: string;
+    severity: 'critical' | 'major' | 'minor';
+  }[];
   scenarios: string[];
   declineCodes: {
     code: string;
@@ -1461,6 +1492,97 @@ export interface WebhookTest {
   type?: EventType | undefined;
 }
 
+export interface Examination {
+  object: 'examination';
+  sandbox: true;
+  requestId?: string;
+  status: ExaminationStatus;
+  /** Sent with every request as `Sandbank-Examination`. */
+  id: string;
+  webhookId: string;
+  url: string;
+  /** The type of the events that were sent. */
+  eventType: string;
+  /** A: nothing to mend. B: trifles. C: one or two major cases failed. D: three or more. F: a critical one. */
+  grade: 'A' | 'B' | 'C' | 'D' | 'F';
+  score: number;
+  /** Whether every case that was asked for was tried. */
+  complete: boolean;
+  message: string | null;
+  /** How long all of it took. */
+  durationMs: number;
+  cases: {
+    name:
+      | 'valid_signature'
+      | 'missing_signature'
+      | 'wrong_signature'
+      | 'other_secret'
+      | 'tampered_body'
+      | 'no_leaks'
+      | 'malformed_signature'
+      | 'missing_id'
+      | 'missing_timestamp'
+      | 'stale_timestamp'
+      | 'future_timestamp'
+      | 'raw_body'
+      | 'rotated_secret'
+      | 'duplicate'
+      | 'disorder'
+      | 'unknown_type'
+      | 'extra_fields'
+      | 'split_body'
+      | 'quick_answer'
+      | 'burst'
+      | 'large_payload'
+      | 'get_request';
+    title: string;
+    severity: 'critical' | 'major' | 'minor';
+    /** Why it matters. */
+    why: string;
+    expected: string;
+    /** What came, in a few words. */
+    received: string;
+    outcome: 'passed' | 'warned' | 'failed';
+    attempts: {
+      responseStatus: number | null;
+      /** How long the answer took. */
+      durationMs: number;
+      error: string | null;
+    }[];
+    advice: string | null;
+    example: string | null;
+  }[];
+}
+
+export interface WebhookExamination {
+  /** All of them unless told. `valid_signature` is always tried, and first. */
+  cases?: readonly (
+    | 'valid_signature'
+    | 'missing_signature'
+    | 'wrong_signature'
+    | 'other_secret'
+    | 'tampered_body'
+    | 'no_leaks'
+    | 'malformed_signature'
+    | 'missing_id'
+    | 'missing_timestamp'
+    | 'stale_timestamp'
+    | 'future_timestamp'
+    | 'raw_body'
+    | 'rotated_secret'
+    | 'duplicate'
+    | 'disorder'
+    | 'unknown_type'
+    | 'extra_fields'
+    | 'split_body'
+    | 'quick_answer'
+    | 'burst'
+    | 'large_payload'
+    | 'get_request')[] | undefined;
+  /** Events of this type are sent; else `payment.created`, or the first that the endpoint wants. */
+  eventType?: EventType | undefined;
+}
+
 export interface Event {
   object: 'event';
   sandbox: true;
@@ -1621,7 +1743,7 @@ export interface ReplayProgress {
   };
 }
 
-export interface Request {
+export interface LoggedRequestSummary {
   object: 'request';
   sandbox: true;
   requestId?: string;
@@ -1653,7 +1775,7 @@ export interface LoggedRequestList {
   sandbox: true;
   requestId: string;
   status: 'ok';
-  data: Request[];
+  data: LoggedRequestSummary[];
   hasMore: boolean;
   nextCursor: string | null;
 }
