@@ -137,7 +137,7 @@ describe.each(databaseKinds)('on %s every operation answers with', (kind) => {
   });
 });
 
-test('no other answer is declared than those and the one of the example', async () => {
+test('no other answer is declared than those and the one of the example', { timeout: 120_000 }, async () => {
   await playExamples();
   expect(declared.filter((answer) => !met.has(answer))).toEqual([]);
 });
