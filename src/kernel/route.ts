@@ -55,6 +55,8 @@ interface ConsoleWords extends RouteWords {
 export interface Reading {
   readonly method: 'GET';
   readonly query?: TSchema;
+  /** Its query may name a record, which must then be there; one in the path always must. */
+  readonly namesRecord?: true;
   /** Another form of the answer, for callers that ask for it by `Accept`. */
   readonly alsoAs?: OtherForm;
   /** What is written behind the answers, and must be down before this is read. */

@@ -30,14 +30,16 @@ const declared = Object.values(paths)
   );
 
 const writes = routes.filter(({ method }) => method === 'POST');
-const onRecords = routes.filter(({ path }) => path.includes('{'));
+/** Where a record that is not there is named, for those that take none in their path. */
+const absent: Readonly<Record<string, string>> = { getBalances: 'paymentId=pay_01m7epxwjmf7za77rhky2f93cc' };
+const onRecords = routes.filter(({ path, operationId }) => path.includes('{') || absent[operationId]);
 
 /** What a route was asked in its example; a record that nobody has, where it takes one. */
 const pathOf = ({ path }: Route) => path.replace(/\{\w+\}/, 'nobody');
 const bodyOf = ({ operationId }: Route) => operationExamples()[operationId]?.request ?? {};
 
 function ask(client: ApiClient, route: Route, call: Call = {}): Promise<Answer> {
-  if (route.method === 'GET') return client.get(pathOf(route), '', call);
+  if (route.method === 'GET') return client.send(pathOf(route), { ...call, method: 'GET' });
   return client.send(pathOf(route), { body: bodyOf(route), ...call, method: 'POST' });
 }
 
@@ -78,7 +80,9 @@ describe.each(databaseKinds)('on %s every operation answers with', (kind) => {
   });
 
   test('404 for a record that is not there', () =>
-    expectAll(onRecords, 404, (route) => ask(shop.client, route)));
+    expectAll(onRecords, 404, (route) =>
+      ask(shop.client, route, { query: absent[route.operationId] ?? '' }),
+    ));
 
   test('409 while a request with the same key is under way', () =>
     expectAll(writes, 409, async (route) => {
@@ -133,7 +137,7 @@ describe.each(databaseKinds)('on %s every operation answers with', (kind) => {
   });
 });
 
-test('no other answer is declared than those and the one of the example', async () => {
+test('no other answer is declared than those and the one of the example', { timeout: 120_000 }, async () => {
   await playExamples();
   expect(declared.filter((answer) => !met.has(answer))).toEqual([]);
 });

@@ -7,6 +7,7 @@ import { randomMint } from '../../src/engine/mint.ts';
 import { Vault } from '../../src/engine/vault.ts';
 import { type AppSettings, createApp } from '../../src/http/app.ts';
 import { unmeasured } from '../../src/http/metrics.ts';
+import { hashWith } from '../../src/identity/password.ts';
 import { presentEntry } from '../../src/kernel/ledger-entry.ts';
 import { providers } from '../../src/provider/index.ts';
 import { beginAdvance } from '../../src/resources/clocks/machine.ts';
@@ -26,8 +27,12 @@ import { createDatabase } from './postgres.ts';
 export const databaseKinds = ['pglite', 'postgres'] as const;
 export type DatabaseKind = (typeof databaseKinds)[number];
 
+/** A hash takes 0.2 s of a core in earnest; test/console/audit.test.ts and every real process do it in earnest. */
+const quickFigures = { cost: 2 ** 10, blockSize: 8, parallelization: 1 };
+
 /** The server as it is put together for users: embedded in memory, or on a fresh database of the run's PostgreSQL. */
 export async function openServer(kind: DatabaseKind, overrides: Partial<Config> = {}): Promise<Server> {
+  hashWith(quickFigures);
   const server = await createServer({
     port: 0,
     host: '127.0.0.1',

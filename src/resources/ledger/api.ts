@@ -128,6 +128,7 @@ export const ledgerRoutes: readonly Route[] = [
     query: BalancesQuery,
     response: BalancesSchema,
     responseName: 'Balances',
+    namesRecord: true,
     read: readBalances,
   },
   {
