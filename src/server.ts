@@ -27,6 +27,7 @@ import { providers } from './provider/index.ts';
 import { beginAdvance } from './resources/clocks/machine.ts';
 import { consoleRoutes, resources, routes } from './resources/index.ts';
 import { resetOrganization } from './resources/resets/machine.ts';
+import { beginFork } from './resources/snapshots/machine.ts';
 import { findAnyWebhook } from './resources/webhooks/store.ts';
 import { ownSecret } from './secret.ts';
 import { AddressGuard } from './workers/address-guard.ts';
@@ -34,6 +35,7 @@ import { ClockRunner } from './workers/clock-runner.ts';
 import { consoleErrands, hashOfToken } from './workers/console-errands.ts';
 import { Deliverer } from './workers/deliverer.ts';
 import { createDeliveries } from './workers/deliveries.ts';
+import { forkErrand } from './workers/fork-errand.ts';
 import { Operator } from './workers/operator.ts';
 import { startReaper } from './workers/reaper.ts';
 import { Replayer } from './workers/replayer.ts';
@@ -42,6 +44,7 @@ import { resetErrand } from './workers/reset-errand.ts';
 import { Sealer } from './workers/sealer.ts';
 import { Sender } from './workers/sender.ts';
 import { belongsTo } from './workers/signature.ts';
+import { Snapshots } from './workers/snapshots.ts';
 import { startTimers } from './workers/timers.ts';
 import { webhookErrands } from './workers/webhook-errands.ts';
 
@@ -59,10 +62,15 @@ export interface Server {
   readonly eventStreams: EventStreams;
   /** What the operator API takes; undefined when there is none. */
   readonly operatorToken: string | undefined;
+  readonly operator: Operator;
+  readonly snapshots: Snapshots;
   /** Starts to listen and returns the address under which callers reach it. */
   listen(): Promise<string>;
-  /** Requests under way are answered, then the last batch is written, then the database is closed. */
-  close(): Promise<void>;
+  /**
+   * Requests under way are answered, then the last batch is written, then the database is closed; just before that, when
+   * nothing moves any more, `last` is done.
+   */
+  close(last?: () => Promise<void>): Promise<void>;
 }
 
 const drainMsMax = 10_000;
@@ -171,7 +179,13 @@ function assemble(
   const journal = new RequestJournal(database);
   const requestLog = new RequestLog({ journal, wallClock, onError });
   const reset = resetErrand({ engine, reader, requestLog });
-  const operator = new Operator({ engine, reader, wallClock, reset });
+  const snapshots = new Snapshots({
+    database,
+    vault,
+    wallClock,
+    onWebhooks: (webhooks) => deliveries.learn(webhooks),
+  });
+  const operator = new Operator({ engine, reader, wallClock, reset, snapshots });
   let isDraining = false;
   const app = createApp({
     engine,
@@ -190,9 +204,10 @@ function assemble(
       ...consoleErrands({ engine, reader, wallClock, publicUrl, people }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
       [resetOrganization.name, reset],
+      [beginFork.name, forkErrand({ engine, snapshots, wallClock })],
     ]),
     operator: config.role === 'worker' ? undefined : { token: operatorToken, actions: operator },
-    console: config.role === 'worker' ? undefined : consoleOf(config, people, eventStreams),
+    console: config.role === 'worker' ? undefined : consoleOf(config, people, eventStreams, operator),
     logLevel: config.logLevel,
     wallClock,
   });
@@ -219,6 +234,8 @@ function assemble(
     sealer,
     eventStreams,
     operatorToken,
+    operator,
+    snapshots,
     start: async () => {
       if (config.role === 'api') return;
       await deliveries.start();
@@ -232,7 +249,7 @@ function assemble(
       address = config.publicUrl ?? local;
       return local;
     },
-    close: async () => {
+    close: async (last) => {
       isDraining = true;
       stopReaper();
       runner.stop();
@@ -253,7 +270,11 @@ function assemble(
         await sealer
           .stop()
           .catch((error: unknown) => onError(error, 'the end of the audit trail was not sealed'));
-      await database.close();
+      try {
+        await last?.();
+      } finally {
+        await database.close();
+      }
     },
   };
 }
@@ -272,6 +293,7 @@ export function consoleOf(
   { registration }: Pick<Config, 'registration'>,
   people: People,
   streams: EventStreams,
+  operator: Pick<Operator, 'snapshotFor'>,
 ): Console {
   return {
     people,
@@ -280,6 +302,7 @@ export function consoleOf(
     directory: builtConsole,
     isOpen: registration === 'open',
     hashOfToken,
+    takeSnapshot: (request, principal) => operator.snapshotFor(request, principal),
   };
 }
 

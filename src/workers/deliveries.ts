@@ -23,6 +23,8 @@ export interface DeliveriesSettings {
 export interface Deliveries {
   /** What this process has just committed. */
   onCommit(committed: Committed): void;
+  /** Endpoints that came with a whole organization. */
+  learn(endpoints: readonly Pick<WebhookRow, 'orgId' | 'appId' | 'id'>[]): void;
   /** Resolves when it may be told of commits. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -113,6 +115,13 @@ export function createDeliveries(settings: DeliveriesSettings): Deliveries {
       }
       for (const { appId } of events) wakeKnown(appId);
       for (const { orgId, webhookId } of deliveries) deliverer.wake({ orgId, webhookId });
+    },
+    learn: (endpoints) => {
+      if (!isAlone || isStopped) return;
+      for (const endpoint of endpoints) {
+        know(endpoint);
+        deliverer.wake({ orgId: endpoint.orgId, webhookId: endpoint.id });
+      }
     },
     start: async () => {
       if (isAlone) {

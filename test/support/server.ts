@@ -11,9 +11,11 @@ import { providers } from '../../src/provider/index.ts';
 import { beginAdvance } from '../../src/resources/clocks/machine.ts';
 import { resources, routes } from '../../src/resources/index.ts';
 import { resetOrganization } from '../../src/resources/resets/machine.ts';
+import { beginFork } from '../../src/resources/snapshots/machine.ts';
 import { consoleOf, createServer, type Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { consoleErrands } from '../../src/workers/console-errands.ts';
+import { forkErrand } from '../../src/workers/fork-errand.ts';
 import { resetErrand } from '../../src/workers/reset-errand.ts';
 import { webhookErrands } from '../../src/workers/webhook-errands.ts';
 import { createDatabase } from './postgres.ts';
@@ -79,9 +81,10 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
       ...consoleErrands({ ...server, engine, reader, wallClock, publicUrl: () => '' }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
       [resetOrganization.name, resetErrand({ engine, reader, requestLog: undefined })],
+      [beginFork.name, forkErrand({ engine, snapshots: server.snapshots, wallClock })],
     ]),
     operator: undefined,
-    console: consoleOf({ registration: 'open' }, server.people, server.eventStreams),
+    console: consoleOf({ registration: 'open' }, server.people, server.eventStreams, server.operator),
     logLevel: 'silent',
     wallClock: Date.now,
     ...overrides,
