@@ -14,6 +14,8 @@ import { provokedBy } from './codes.ts';
 
 const path = 'developer_api_reset';
 const payments = 'developer_api_payments';
+/** Much is done, and the machine may have other things to do. */
+const stormMsMax = 180_000;
 const writes = scopes.filter((scope) => scope.endsWith(':write'));
 
 async function expectSound({ database }: Server): Promise<void> {
@@ -146,8 +148,8 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
       await expectSound(server);
       const { id } = (await acme.client.post(payments, { amount: 500, currency: 'EUR' })).body;
       await acme.client.post(`${payments}/${id}/advance`, { to: 'settled' });
-      const { data } = (await acme.client.get('developer_api_balances')).body;
-      expect(data.length).toBeGreaterThan(0);
+      const { ledger_balances: balances } = await countRows(server, acme.orgId, ['ledger_balances']);
+      expect(balances).toBeGreaterThan(0);
       await expectSound(server);
       await expectNoOrphans(server, acme.orgId);
     });
@@ -275,7 +277,7 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
     await slow.close();
   });
 
-  test('resets in the middle of everything leave nothing half', async () => {
+  test('resets in the middle of everything leave nothing half', { timeout: stormMsMax }, async () => {
     const acme = await tenant(server);
     await acme.client.post('developer_api_webhooks', { url: receiver.url });
     await storm([acme.client], acme.client, 32, 6);
@@ -285,7 +287,9 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
   });
 });
 
-test('resets from two nodes in the middle of everything leave nothing half', async () => {
+test('resets from two nodes in the middle of everything leave nothing half', {
+  timeout: stormMsMax,
+}, async () => {
   const databaseUrl = await createDatabase(inject('postgresUrl'));
   const secret = 'the same for all nodes of a test run';
   const nodes = [
@@ -312,6 +316,7 @@ async function storm(
   resets: number,
 ): Promise<void> {
   let isOver = false;
+  let made = 0;
   const seen = new Set<number>();
   const work = async (n: number): Promise<void> => {
     const client = clients[n % clients.length];
@@ -327,6 +332,7 @@ async function storm(
       const body = { amount: 100, currency: 'EUR', ...(customerId === undefined ? {} : { customerId }) };
       const id = await send(payments, body);
       if (id === undefined) continue;
+      made += 1;
       await send(`${payments}/${id}/advance`, { to: n % 2 === 0 ? 'settled' : 'authorized' });
       if (n % 4 === 0) await send(`${payments}/${id}/refund`, { amount: 10 });
       if (n % 8 === 0) {
@@ -336,18 +342,17 @@ async function storm(
     }
   };
   const working = Array.from({ length: count }, (_, n) => work(n));
-  let done = 0;
-  while (done < resets) {
-    const { status, text, body } = await resetter.post(path);
-    expect([200, 503], text).toContain(status);
-    if (status !== 200) continue;
-    done += 1;
-    const deleted = body.deleted as { payments: number };
+  const ended = Promise.all(working);
+  for (let done = 0; done < resets; ) {
     // Each of them meets records, else it would prove nothing.
-    if (deleted.payments === 0) done -= 1;
+    for (const until = made + count / 2; made < until; )
+      await Promise.race([new Promise((resolve) => setImmediate(resolve)), ended]);
+    const { status, text } = await resetter.post(path);
+    expect([200, 503], text).toContain(status);
+    if (status === 200) done += 1;
   }
   isOver = true;
-  await Promise.all(working);
+  await ended;
   expect([...seen]).toContain(201);
 }
 

@@ -192,13 +192,18 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
       expect(data.map(({ id }) => id)).not.toContain(made.webhook.id);
       expect(fork.webhooks.every(({ secret }) => secret?.startsWith('whsec_'))).toBe(true);
       const hook = data.find(({ retryProfile }) => retryProfile === 'none');
+      const typesFrom = (count: number) =>
+        receiver.received.slice(count).map(({ body }) => (JSON.parse(body) as Body).type);
       const before = receiver.received.length;
       await client.post('developer_api_customers', { name: 'Bob' });
+      // What another organization sends meanwhile comes through; what the fork has waits.
+      await acme.client.post('developer_api_webhook_events', { type: 'transfer.quoted' });
+      await receiver.waitFor(before + 1);
+      expect(typesFrom(before)).toEqual(['transfer.quoted']);
       const enabled = await client.post(`developer_api_webhooks/${hook?.id}/enable`);
       expect(enabled.status, enabled.text).toBe(200);
       await settle(server, fork.organization.id);
-      const types = receiver.received.slice(before).map(({ body }) => (JSON.parse(body) as Body).type);
-      expect(types).not.toContain('customer.created');
+      expect(typesFrom(before)).toContain('customer.created');
     });
 
     test('and the original know nothing of each other', async () => {
@@ -270,7 +275,7 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
       ['U+0000', inRow('customers', '"Ada"', '"A\\u0000"'), /does not fit into customers/],
       [
         'an unknown application',
-        inRow('payments', /app_\w+/, 'app_01m7epxwjmf7za77rhky2f93cc'),
+        inRow('payments', /app_0\w+|app_[1-7]\w+/, 'app_01m7epxwjmf7za77rhky2f93cc'),
         /not in the/,
       ],
       [
@@ -370,6 +375,7 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
   test('an export while much is written is the organization at one moment', async () => {
     const busy = await tenant(server);
     await busy.client.post('developer_api_webhooks', { url: receiver.url });
+    const fresh = await openServer(kind, { operatorToken: token });
     let isOver = false;
     const writers = Array.from({ length: 8 }, async () => {
       while (!isOver) {
@@ -377,8 +383,7 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
         await busy.client.post(`developer_api_payments/${body.id}/advance`, { to: 'settled' });
       }
     });
-    const fresh = await openServer(kind, { operatorToken: token });
-    for (let round = 0; round < 4; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       const text = await exported(server, busy.orgId);
       const query = round === 0 ? '' : 'fork=true';
       const answer = await operatorOf(fresh).import(text, query);
