@@ -31,6 +31,7 @@ import { beginAdvance } from './resources/clocks/machine.ts';
 import { beginExamination } from './resources/examinations/machine.ts';
 import { consoleRoutes, eventCatalogue, resources, routes } from './resources/index.ts';
 import { resetOrganization } from './resources/resets/machine.ts';
+import { beginFork } from './resources/snapshots/machine.ts';
 import { findAnyWebhook } from './resources/webhooks/store.ts';
 import { ownSecret } from './secret.ts';
 import { AddressGuard } from './workers/address-guard.ts';
@@ -40,6 +41,7 @@ import { Deliverer } from './workers/deliverer.ts';
 import { createDeliveries } from './workers/deliveries.ts';
 import { Examinations } from './workers/examinations.ts';
 import { faultErrands } from './workers/fault-errands.ts';
+import { forkErrand } from './workers/fork-errand.ts';
 import { Operator } from './workers/operator.ts';
 import { startReaper } from './workers/reaper.ts';
 import { Replayer } from './workers/replayer.ts';
@@ -48,6 +50,7 @@ import { resetErrand } from './workers/reset-errand.ts';
 import { Sealer } from './workers/sealer.ts';
 import { Sender } from './workers/sender.ts';
 import { belongsTo } from './workers/signature.ts';
+import { Snapshots } from './workers/snapshots.ts';
 import { startTimers } from './workers/timers.ts';
 import { webhookErrands } from './workers/webhook-errands.ts';
 
@@ -69,10 +72,15 @@ export interface Server {
   /** What the operator API takes; undefined when there is none. */
   readonly operatorToken: string | undefined;
   readonly faults: FaultCounter;
+  readonly operator: Operator;
+  readonly snapshots: Snapshots;
   /** Starts to listen and returns the address under which callers reach it. */
   listen(): Promise<string>;
-  /** Requests under way are answered, then the last batch is written, then the database is closed. */
-  close(): Promise<void>;
+  /**
+   * Requests under way are answered, then the last batch is written, then the database is closed; just before that, when
+   * nothing moves any more, `last` is done.
+   */
+  close(last?: () => Promise<void>): Promise<void>;
 }
 
 const drainMsMax = 10_000;
@@ -191,7 +199,13 @@ function assemble(
   const journal = new RequestJournal(database);
   const requestLog = new RequestLog({ journal, wallClock, uptime, onError });
   const reset = resetErrand({ engine, reader, requestLog });
-  const operator = new Operator({ engine, reader, wallClock, reset });
+  const snapshots = new Snapshots({
+    database,
+    vault,
+    wallClock,
+    onWebhooks: (webhooks) => deliveries.learn(webhooks),
+  });
+  const operator = new Operator({ engine, reader, wallClock, reset, snapshots });
   let isDraining = false;
   const app = createApp({
     engine,
@@ -215,10 +229,11 @@ function assemble(
       [beginAdvance.name, (submission) => runner.advance(submission)],
       [resetOrganization.name, reset],
       [beginExamination.name, (submission) => examinations.examine(submission)],
+      [beginFork.name, forkErrand({ engine, snapshots, wallClock })],
     ]),
     faults,
     operator: config.role === 'worker' ? undefined : { token: operatorToken, actions: operator },
-    console: config.role === 'worker' ? undefined : consoleOf(config, people),
+    console: config.role === 'worker' ? undefined : consoleOf(config, people, operator),
     docs: builtDocs,
     logLevel: config.logLevel,
     wallClock,
@@ -250,6 +265,8 @@ function assemble(
     eventStreams,
     operatorToken,
     faults,
+    operator,
+    snapshots,
     start: async () => {
       if (config.role === 'api') return;
       await deliveries.start();
@@ -263,7 +280,7 @@ function assemble(
       address = config.publicUrl ?? local;
       return local;
     },
-    close: async () => {
+    close: async (last) => {
       isDraining = true;
       stopReaper();
       runner.stop();
@@ -285,7 +302,11 @@ function assemble(
         await sealer
           .stop()
           .catch((error: unknown) => onError(error, 'the end of the audit trail was not sealed'));
-      await database.close();
+      try {
+        await last?.();
+      } finally {
+        await database.close();
+      }
     },
   };
 }
@@ -301,13 +322,18 @@ function operatorTokenOf({ operatorToken, databaseUrl }: Config): string | undef
 const builtConsole = new URL('console/', built);
 export const builtDocs = new URL('docs/', built);
 
-export function consoleOf({ registration }: Pick<Config, 'registration'>, people: People): Console {
+export function consoleOf(
+  { registration }: Pick<Config, 'registration'>,
+  people: People,
+  operator: Pick<Operator, 'snapshotFor'>,
+): Console {
   return {
     people,
     routes: consoleRoutes,
     directory: builtConsole,
     isOpen: registration === 'open',
     hashOfToken,
+    takeSnapshot: (request, principal) => operator.snapshotFor(request, principal),
   };
 }
 

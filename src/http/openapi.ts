@@ -80,7 +80,7 @@ export function openApiDocument(
 
 function operation(route: Route, schemas: Json, names: ReadonlyMap<unknown, string>): Json {
   const isWrite = route.method === 'POST';
-  const isOnRecord = route.path.includes('{') || (route.method === 'GET' && route.namesRecord === true);
+  const isOnRecord = route.path.includes('{') || ('namesRecord' in route && route.namesRecord === true);
   schemas[route.responseName] = plain(route.response, names);
   const statuses = [...always, ...(isOnRecord ? [404] : []), ...(isWrite ? onWrite : [])].sort();
   const success = successStatus[isWrite ? route.command.success : 'ok'];

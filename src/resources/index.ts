@@ -30,6 +30,7 @@ import { requestErrorRoutes, requestRoutes } from './requests/api.ts';
 import { consoleResetRoute, resetRoute } from './resets/api.ts';
 import { searchRoutes } from './search/api.ts';
 import { settlementRoutes } from './settlements/api.ts';
+import { forkRoute } from './snapshots/api.ts';
 import { stateMachinesRoute } from './state-machines/api.ts';
 import { timelineRoutes } from './timeline/api.ts';
 import { transferResource, transferRoutes } from './transfers/api.ts';
@@ -105,4 +106,5 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...timelineRoutes,
   ...searchRoutes,
   consoleResetRoute,
+  forkRoute,
 ];

@@ -85,6 +85,11 @@ export class Deliverer {
     this.#giveBack(lane?.clear() ?? [], endpoint);
   }
 
+  /** The organization was reset: what waits for its endpoints is not there any more. */
+  forget(orgId: string): void {
+    for (const { endpoint } of this.#lanes.values()) if (endpoint.orgId === orgId) this.refresh(endpoint);
+  }
+
   #giveBack(claims: readonly ClaimedDelivery[], endpoint: EndpointKey): void {
     for (const claim of claims) this.#leases.delete(claim);
     const given = claims.map((claim) => ({ ...claim, isSent: false }));

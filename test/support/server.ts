@@ -14,10 +14,12 @@ import { beginAdvance } from '../../src/resources/clocks/machine.ts';
 import { beginExamination } from '../../src/resources/examinations/machine.ts';
 import { resources, routes } from '../../src/resources/index.ts';
 import { resetOrganization } from '../../src/resources/resets/machine.ts';
+import { beginFork } from '../../src/resources/snapshots/machine.ts';
 import { builtDocs, consoleOf, createServer, type Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { consoleErrands } from '../../src/workers/console-errands.ts';
 import { faultErrands } from '../../src/workers/fault-errands.ts';
+import { forkErrand } from '../../src/workers/fork-errand.ts';
 import { resetErrand } from '../../src/workers/reset-errand.ts';
 import { webhookErrands } from '../../src/workers/webhook-errands.ts';
 import { holdToContract } from './contract.ts';
@@ -101,10 +103,11 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
       [beginAdvance.name, (submission) => runner.advance(submission)],
       [resetOrganization.name, resetErrand({ engine, reader, requestLog: undefined })],
       [beginExamination.name, (submission) => server.examinations.examine(submission)],
+      [beginFork.name, forkErrand({ engine, snapshots: server.snapshots, wallClock })],
     ]),
     faults: server.faults,
     operator: undefined,
-    console: consoleOf({ registration: 'open' }, server.people),
+    console: consoleOf({ registration: 'open' }, server.people, server.operator),
     docs: builtDocs,
     logLevel: 'silent',
     wallClock: Date.now,

@@ -39,7 +39,9 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ],
   ['src/config.ts', ['src/kernel/']],
   ['src/secret.ts', []],
+  ['src/cli-file.ts', []],
   ['src/signature-check.ts', []],
+  ['src/snapshot-files.ts', ['src/kernel/', 'src/resources/', 'type src/server.ts', 'src/workers/']],
   [
     'src/users-command.ts',
     ['src/config.ts', 'src/server.ts', 'src/kernel/', 'src/resources/', 'src/workers/'],
