@@ -7,6 +7,7 @@ import { migrate } from './db/migrate.ts';
 import { openPglite } from './db/pglite.ts';
 import { openPostgres } from './db/postgres.ts';
 import { createReader } from './db/reader.ts';
+import { CoverageJournal } from './engine/coverage-journal.ts';
 import { DeliveryQueue } from './engine/delivery-queue.ts';
 import { Engine } from './engine/engine.ts';
 import { newSuffix } from './engine/ids.ts';
@@ -24,12 +25,14 @@ import type { Reader } from './kernel/route.ts';
 import { built } from './places.ts';
 import { providers } from './provider/index.ts';
 import { beginAdvance } from './resources/clocks/machine.ts';
-import { consoleRoutes, resources, routes } from './resources/index.ts';
+import { resetCoverage } from './resources/coverage/machine.ts';
+import { consoleRoutes, coverageUniverse, resources, routes } from './resources/index.ts';
 import { findAnyWebhook } from './resources/webhooks/store.ts';
 import { ownSecret } from './secret.ts';
 import { AddressGuard } from './workers/address-guard.ts';
 import { ClockRunner } from './workers/clock-runner.ts';
 import { consoleErrands, hashOfToken } from './workers/console-errands.ts';
+import { Coverage } from './workers/coverage.ts';
 import { Deliverer } from './workers/deliverer.ts';
 import { createDeliveries } from './workers/deliveries.ts';
 import { startReaper } from './workers/reaper.ts';
@@ -51,6 +54,7 @@ export interface Server {
   readonly people: People;
   readonly deliverer: Deliverer;
   readonly requestLog: RequestLog;
+  readonly coverage: Coverage;
   readonly sealer: Sealer;
   readonly eventStreams: EventStreams;
   /** Starts to listen and returns the address under which callers reach it. */
@@ -124,6 +128,7 @@ function assemble(
       deliveries.onCommit(committed);
       sealer.onCommit(committed);
       eventStreams.onCommit(committed);
+      coverage.onCommit(committed);
     },
     metrics: metrics?.engine ?? unmeasured,
     onBug: (error, requestId) => app.log.error({ err: error, requestId }, 'a command failed'),
@@ -163,6 +168,11 @@ function assemble(
   const errands = webhookErrands({ engine, reader, vault, guard, deliverer, wallClock });
   const journal = new RequestJournal(database);
   const requestLog = new RequestLog({ journal, wallClock, onError });
+  const coverage = new Coverage({
+    universe: coverageUniverse,
+    journal: new CoverageJournal(database),
+    onError,
+  });
   let isDraining = false;
   const app = createApp({
     engine,
@@ -172,8 +182,8 @@ function assemble(
     rateLimiter: config.rateLimit === undefined ? undefined : createRateLimiter(config.rateLimit),
     metrics,
     requestLog,
-    coverage: undefined,
-    writtenBehind: { requests: () => requestLog.flush(), coverage: () => Promise.resolve() },
+    coverage,
+    writtenBehind: { requests: () => requestLog.flush(), coverage: () => coverage.flush() },
     streams: eventStreams,
     readiness: () =>
       isDraining
@@ -183,6 +193,7 @@ function assemble(
       ...errands,
       ...consoleErrands({ engine, reader, wallClock, publicUrl, people }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
+      [resetCoverage.name, (submission) => coverage.flush().then(() => engine.submit(submission))],
     ]),
     console: config.role === 'worker' ? undefined : consoleOf(config, people),
     logLevel: config.logLevel,
@@ -208,6 +219,7 @@ function assemble(
     people,
     deliverer,
     requestLog,
+    coverage,
     sealer,
     eventStreams,
     start: async () => {
@@ -239,7 +251,7 @@ function assemble(
       await deliveries.stop();
       await deliverer.stop();
       await engine.drain();
-      await requestLog.close();
+      await Promise.all([requestLog.close(), coverage.close()]);
       if (config.role !== 'api')
         await sealer
           .stop()

@@ -1,5 +1,5 @@
 import { consoleErrors } from './console-errors.ts';
-import { type CatalogueEntry, entry, retryable, stored } from './error-entry.ts';
+import { type CatalogueEntry, entry, ofNobody, retryable, stored } from './error-entry.ts';
 
 /**
  * The one catalogue of what can go wrong. A code is a promise: its name and its meaning stay. Each entry says what
@@ -39,11 +39,13 @@ export const errorCatalogue = {
     401,
     'The request carries no API key.',
     'Send the header `Authorization: Bearer sbk_sandbox_...`.',
+    ofNobody,
   ),
   api_key_invalid: entry(
     401,
     'The API key is not known here.',
     'Check that the whole key was copied and that it belongs to this server.',
+    ofNobody,
   ),
   api_key_revoked: entry(401, 'The API key was revoked.', 'Use another key of the application.'),
   api_key_expired: entry(401, 'The API key has expired.', 'Use another key of the application.'),
@@ -67,11 +69,17 @@ export const errorCatalogue = {
     'There is no such record in this organization.',
     'Check the id and the key that you use.',
   ),
-  route_not_found: entry(404, 'There is no such path.', 'See /openapi.json for the paths that exist.'),
+  route_not_found: entry(
+    404,
+    'There is no such path.',
+    'See /openapi.json for the paths that exist.',
+    ofNobody,
+  ),
   method_not_allowed: entry(
     405,
     'The path exists, but not with this method.',
     'Use a method of the Allow header.',
+    ofNobody,
   ),
   payload_too_large: entry(
     413,
