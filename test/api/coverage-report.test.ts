@@ -14,7 +14,7 @@ import { createDatabase } from '../support/postgres.ts';
 import { openReceiver } from '../support/receiver.ts';
 import { databaseKinds, openApp, openServer } from '../support/server.ts';
 import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
-import { auditOf, house, ok } from '../support/visitor.ts';
+import { auditOf, found, newcomer, ok, register } from '../support/visitor.ts';
 
 const coverage = 'developer_api_coverage';
 const payments = 'developer_api_payments';
@@ -223,8 +223,9 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
     });
 
     test('has the states and events of what people do, but not their requests', async () => {
-      const { orgId, appId, owner } = await house(server);
-      const place = `${orgId}/${appId}`;
+      const owner = await newcomer(server, 'Olga');
+      const orgId = await found(owner, `House ${randomUUID()}`);
+      const place = `${orgId}/${await register(owner, orgId)}`;
       ok(await owner.post(`${place}/${payments}`, small));
       expect((await owner.post(`${place}/${payments}`, {})).code).toBe('invalid_request');
       const shown = ok(await owner.get(`${place}/${coverage}`)) as unknown as CoverageReport;

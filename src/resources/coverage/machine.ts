@@ -55,12 +55,13 @@ export function moveName(resource: string, action: string, from: string | null, 
   return from === null ? `${resource}.${action}: -> ${to}` : `${resource}.${action}: ${from} -> ${to}`;
 }
 
-function moveNames(resource: string, { action, from, to, stays, isTraceless }: Move<never>): readonly string[] {
+function moveNames(
+  resource: string,
+  { action, from, to, stays, isTraceless }: Move<never>,
+): readonly string[] {
   if (isTraceless) return [];
   if (from.length === 0) return to.map((end) => moveName(resource, action, null, end));
-  return from.flatMap((start) =>
-    (stays ? [start] : to).map((end) => moveName(resource, action, start, end)),
-  );
+  return from.flatMap((start) => (stays ? [start] : to).map((end) => moveName(resource, action, start, end)));
 }
 
 /** Counting starts anew. What nodes have gathered is written before; see the errand of this name. */
