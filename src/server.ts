@@ -13,6 +13,7 @@ import { Engine } from './engine/engine.ts';
 import { newSuffix } from './engine/ids.ts';
 import { RequestJournal } from './engine/request-journal.ts';
 import { Seals } from './engine/seals.ts';
+import { SnapshotStore } from './engine/snapshot-store.ts';
 import { Vault } from './engine/vault.ts';
 import { createApp } from './http/app.ts';
 import type { Console } from './http/console.ts';
@@ -180,7 +181,7 @@ function assemble(
   const requestLog = new RequestLog({ journal, wallClock, onError });
   const reset = resetErrand({ engine, reader, requestLog });
   const snapshots = new Snapshots({
-    database,
+    store: new SnapshotStore(database),
     vault,
     wallClock,
     onWebhooks: (webhooks) => deliveries.learn(webhooks),
