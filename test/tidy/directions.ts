@@ -33,6 +33,7 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
     'src/users-command.ts',
     ['src/config.ts', 'src/server.ts', 'src/kernel/', 'src/resources/', 'src/workers/'],
   ],
+  ['src/database-command.ts', ['src/config.ts', 'src/db/']],
   ['src/webhooks-command.ts', ['src/config.ts', 'src/signature-check.ts']],
   [
     'src/seed.ts',
@@ -53,8 +54,11 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['src/server.ts', ['src/']],
   ['src/main.ts', ['src/']],
   ['sdk/', ['sdk/']],
-  ['cli/start.ts', ['cli/', 'sdk/', 'src/main.ts']],
-  ['cli/migrate.ts', ['cli/', 'sdk/', 'src/main.ts']],
+  // The commands that work on the database itself. The others speak with a server, as anybody does.
+  ['cli/main.ts', ['cli/', 'src/main.ts']],
+  ['cli/commands/migrate.ts', ['cli/', 'src/main.ts']],
+  ['cli/checks/database.ts', ['cli/', 'src/main.ts']],
+  ['cli/commands/examine.ts', ['cli/', 'sdk/', 'src/examiner/']],
   ['cli/', ['cli/', 'sdk/']],
   ['console/', ['console/', 'sdk/index.ts']],
 ];
