@@ -182,6 +182,9 @@ function assemble(
     rateLimiter: config.rateLimit === undefined ? undefined : createRateLimiter(config.rateLimit),
     metrics,
     requestLog,
+    coverage: undefined,
+    writtenBehind: { requests: () => requestLog.flush(), coverage: () => Promise.resolve() },
+    streams: eventStreams,
     readiness: () =>
       isDraining
         ? Promise.resolve({ ok: false, reason: 'The server is shutting down.' })
@@ -191,7 +194,7 @@ function assemble(
       ...consoleErrands({ engine, reader, wallClock, publicUrl, people }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
     ]),
-    console: config.role === 'worker' ? undefined : consoleOf(config, people, eventStreams),
+    console: config.role === 'worker' ? undefined : consoleOf(config, people),
     logLevel: config.logLevel,
     wallClock,
     uptime,
@@ -260,14 +263,9 @@ function assemble(
 
 const builtConsole = new URL('console/', built);
 
-export function consoleOf(
-  { registration }: Pick<Config, 'registration'>,
-  people: People,
-  streams: EventStreams,
-): Console {
+export function consoleOf({ registration }: Pick<Config, 'registration'>, people: People): Console {
   return {
     people,
-    streams,
     routes: consoleRoutes,
     directory: builtConsole,
     isOpen: registration === 'open',

@@ -6,9 +6,10 @@ import { idempotencyTable } from '../src/engine/answers.ts';
 import { openApiDocument } from '../src/http/openapi.ts';
 import { errorsMarkdown } from '../src/http/pages.ts';
 import { eventsReference, scenariosReference, statesReference, toMarkdown } from '../src/http/reference.ts';
+import { coverageTable } from '../src/kernel/coverage.ts';
 import { attemptsTable, deliveriesTable } from '../src/kernel/delivery.ts';
 import { type ErrorCode, errorCatalogue } from '../src/kernel/errors.ts';
-import { keyUsesTable, requestMinutesTable, requestsTable } from '../src/kernel/request-log.ts';
+import { keyUsesTable, numberedRequestsTable, requestMinutesTable } from '../src/kernel/request-log.ts';
 import type { Table } from '../src/kernel/table.ts';
 import * as trail from '../src/kernel/trail.ts';
 import { eventCatalogue, resources, routes } from '../src/resources/index.ts';
@@ -117,7 +118,9 @@ describe.each(databaseKinds)('on %s', (kind) => {
 
   const described: readonly Table<never>[] = [
     ...resources.map(({ table }) => table as Table<never>),
-    ...[requestsTable, requestMinutesTable, keyUsesTable].map((table) => table as Table<never>),
+    ...[numberedRequestsTable, requestMinutesTable, keyUsesTable, coverageTable].map(
+      (table) => table as Table<never>,
+    ),
     ...[idempotencyTable, deliveriesTable, attemptsTable, webhookHealthTable, ...Object.values(trail)].map(
       (table) => table as Table<never>,
     ),

@@ -1,10 +1,11 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Refusal } from '../kernel/errors.ts';
-import type { Route } from '../kernel/route.ts';
+import { isStream, type Route } from '../kernel/route.ts';
 import type { AppSettings } from './app.ts';
 import { Authenticator, type Caller, refuseCaller, refuseScope } from './auth.ts';
 import { Refused } from './refused.ts';
 import { refuseHeaders, type Serving } from './serve.ts';
+import { addKeyStream } from './stream-route.ts';
 
 export interface ApiRoutes {
   /** The methods that a path knows, for 405. */
@@ -14,8 +15,8 @@ export interface ApiRoutes {
 const prefix = '/_api/';
 
 /** Serves the route table to the holders of keys. */
-export function addApiRoutes(settings: AppSettings, serving: Serving): ApiRoutes {
-  const { reader, wallClock, uptime } = settings;
+export function addApiRoutes(app: FastifyInstance, settings: AppSettings, serving: Serving): ApiRoutes {
+  const { reader, wallClock, uptime, streams } = settings;
   const authenticator = new Authenticator(reader);
 
   function admit(
@@ -27,11 +28,7 @@ export function addApiRoutes(settings: AppSettings, serving: Serving): ApiRoutes
     if ('ok' in caller) return caller;
     const now = wallClock();
     request.principal = caller.principal;
-    const unfit = refuseCaller(
-      caller,
-      { ip: request.ip, organization: request.headers['sandbank-organization'] },
-      now,
-    );
+    const unfit = refuseUnfit(request, caller, now);
     if (unfit) return unfit;
     const taken = settings.rateLimiter?.take(caller.principal.actor.id, uptime());
     if (taken) reply.headers(taken.headers);
@@ -40,6 +37,7 @@ export function addApiRoutes(settings: AppSettings, serving: Serving): ApiRoutes
 
   function onRequest(route: Route) {
     return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+      request.operation = route.operationId;
       const proceed = (caller: Caller | Refusal) => {
         const refusal = admit(request, reply, route, caller);
         done(refusal ? new Refused(refusal) : undefined);
@@ -50,8 +48,26 @@ export function addApiRoutes(settings: AppSettings, serving: Serving): ApiRoutes
     };
   }
 
-  for (const route of settings.routes) serving.add(route, fastifyPath(route), onRequest(route));
+  const isStillAdmitted = (route: Route) => async (request: FastifyRequest) => {
+    const now = wallClock();
+    const caller = await authenticator.find(request.headers.authorization, now);
+    if ('ok' in caller) return false;
+    return !refuseUnfit(request, caller, now) && !refuseScope(caller.principal, route.scope);
+  };
+
+  for (const route of settings.routes) {
+    const [path, admission] = [fastifyPath(route), onRequest(route)];
+    if (isStream(route)) {
+      const { requestLog, coverage } = settings;
+      const watched = { streams, requestLog, coverage, isStillAdmitted: isStillAdmitted(route) };
+      addKeyStream(app, route, path, admission, watched);
+    } else serving.add(route, path, admission);
+  }
   return { methodsOf: methodsOf(settings.routes) };
+}
+
+function refuseUnfit({ ip, headers }: FastifyRequest, caller: Caller, now: number): Refusal | undefined {
+  return refuseCaller(caller, { ip, organization: headers['sandbank-organization'] }, now);
 }
 
 function fastifyPath({ path }: Route): string {
@@ -69,6 +85,9 @@ function methodsOf(routes: readonly Route[]): (path: string) => readonly string[
     if (method === 'GET') known.methods.add('HEAD');
     patterns.set(path, known);
   }
-  return (path) =>
-    [...patterns.values()].flatMap(({ pattern, methods }) => (pattern.test(path) ? [...methods] : []));
+  return (path) => [
+    ...new Set(
+      [...patterns.values()].flatMap(({ pattern, methods }) => (pattern.test(path) ? [...methods] : [])),
+    ),
+  ];
 }

@@ -10,16 +10,18 @@ import Fastify, {
 import type { Engine } from '../engine/engine.ts';
 import { newSuffix } from '../engine/ids.ts';
 import type { Answer, Submission } from '../engine/submission.ts';
+import type { CoverageSink } from '../kernel/coverage.ts';
 import { errorBody } from '../kernel/envelope.ts';
 import { refuse, statusOf } from '../kernel/errors.ts';
 import { formatId } from '../kernel/ids.ts';
 import { parseStrict } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import type { RequestSink } from '../kernel/request-log.ts';
-import type { Reader, Route } from '../kernel/route.ts';
+import type { Reader, Route, WrittenBehind } from '../kernel/route.ts';
 import { apiVersion } from '../kernel/version.ts';
 import { addApiRoutes } from './api-routes.ts';
 import { addConsole, type Console } from './console.ts';
+import type { EventStreams } from './event-stream.ts';
 import type { Metrics } from './metrics.ts';
 import { addPublicRoutes } from './public-routes.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -39,6 +41,11 @@ export interface AppSettings {
   readonly metrics: Metrics | undefined;
   /** Where answered requests are left; undefined where nobody reads them. */
   readonly requestLog: RequestSink | undefined;
+  /** Where it is noted which operations and errors keys have met. */
+  readonly coverage: CoverageSink | undefined;
+  /** Each writes what is gathered so far, for who reads it. */
+  readonly writtenBehind: Readonly<Record<WrittenBehind, () => Promise<void>>>;
+  readonly streams: EventStreams;
   /** Whether the node can serve; a sentence says why not. */
   readonly readiness: () => Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: string }>;
   /** Commands that take several transactions, by name: each is carried out from its first to its last. */
@@ -88,11 +95,11 @@ export function createApp(settings: AppSettings): FastifyInstance {
       isLost ? new Refused(refuse('invalid_request', { message: 'The header Host is missing.' })) : undefined,
     );
   });
-  addRequestLog(app, settings.requestLog);
+  addRequestLog(app, settings);
   acceptStrictJson(app);
   addPublicRoutes(app, settings);
   const serving = createServing(app, settings);
-  const api = addApiRoutes(settings, serving);
+  const api = addApiRoutes(app, settings, serving);
   if (settings.console) addConsole(app, settings, settings.console, serving);
 
   app.setNotFoundHandler((request, reply) => {

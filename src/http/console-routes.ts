@@ -3,7 +3,14 @@ import type { People, Person, Visitor } from '../identity/people.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { isId } from '../kernel/ids.ts';
 import { isAtLeast, type Role, roleFor, scopesOf } from '../kernel/roles.ts';
-import type { ConsoleRoute, Principal, Reader, Route, Served } from '../kernel/route.ts';
+import {
+  type ConsoleRoute,
+  isStream,
+  type Principal,
+  type Reader,
+  type Route,
+  type Served,
+} from '../kernel/route.ts';
 import { defaultTerms } from '../kernel/terms.ts';
 import { statusRoute } from '../resources/api-status/api.ts';
 import { memberIdOf } from '../resources/members/machine.ts';
@@ -37,20 +44,25 @@ export interface PersonRoute {
 
 export const consolePrefix = '/console/api/';
 
-/** All that people can ask for: what the API has for keys, except for what is about a key, and what only the console has. */
+/**
+ * All that people can ask for: what the API has for keys, and what only the console has. Not what is about a key, and not
+ * the stream of one application: the console has that of the whole organization.
+ */
 export function personRoutes(
   routes: readonly Route[],
   consoleRoutes: readonly ConsoleRoute[],
 ): readonly PersonRoute[] {
   return [
-    ...routes
-      .filter((route) => route !== statusRoute)
-      .map((route) => ({
-        route,
-        within: 'application' as const,
-        role: roleFor(route.scope),
-        isOfArchived: route.method === 'GET',
-      })),
+    ...routes.flatMap((route) =>
+      route === statusRoute || isStream(route)
+        ? []
+        : {
+            route,
+            within: 'application' as const,
+            role: roleFor(route.scope),
+            isOfArchived: route.method === 'GET',
+          },
+    ),
     ...consoleRoutes.map((route) => ({
       route,
       within: route.within,
@@ -67,6 +79,7 @@ export function addConsoleRoutes(app: FastifyInstance, settings: ConsoleSettings
     const place = within === 'organization' ? ':orgId/' : ':orgId/:appId/';
     const url = consolePrefix + place + route.path.replace(/\{(\w+)\}/g, ':$1');
     serving.add(route, url, (request, reply, done) => {
+      request.operation = route.operationId;
       admit(settings, request, reply, needed)
         .then((refusal) => refusal ?? refuseHeaders(request, route))
         .then((refusal) => done(refusal ? new Refused(refusal) : undefined), done);

@@ -6,14 +6,12 @@ import { addConsolePages } from './console-pages.ts';
 import { addConsoleRoutes } from './console-routes.ts';
 import { addSessionRoutes } from './console-session.ts';
 import { addConsoleStream } from './console-stream.ts';
-import type { EventStreams } from './event-stream.ts';
 import type { Serving } from './serve.ts';
 
 /** What the console needs besides what the API has. */
 export interface Console {
   readonly people: People;
   readonly routes: readonly ConsoleRoute[];
-  readonly streams: EventStreams;
   /** Where the build has put the pages. */
   readonly directory: URL;
   /** Whether anybody may sign up, or only who was invited. */
@@ -31,6 +29,6 @@ export function addConsole(
   const { people, routes: consoleRoutes } = console;
   addConsolePages(app, console.directory);
   addSessionRoutes(app, { ...console, engine, reader, publicUrl, wallClock });
-  addConsoleStream(app, { people, reader, publicUrl, streams: console.streams });
+  addConsoleStream(app, { people, reader, publicUrl, streams: settings.streams });
   addConsoleRoutes(app, { people, reader, publicUrl, routes: settings.routes, consoleRoutes }, serving);
 }

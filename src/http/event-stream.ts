@@ -5,7 +5,8 @@ import { firstIdAt, isId, mintedAt } from '../kernel/ids.ts';
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
 import type { EventRow } from '../kernel/trail.ts';
-import { findEventIds, findEventsBehind } from '../resources/events/store.ts';
+import { type EventSource, type FoundEvent, findEventsBehind } from '../resources/events/store.ts';
+import { EventTrack, eventsInReadMax, lookBackMs } from './event-track.ts';
 
 export interface EventStreamSettings {
   readonly reader: Pick<Reader, 'rows'>;
@@ -17,11 +18,7 @@ export interface EventStreamSettings {
   readonly pingMs?: number;
 }
 
-// An event may become visible after one that was minted later: each read looks back this far, and skips what it has seen.
-const lookBackMs = 15_000;
-// Above this many in that time, some 300 a second, it looks back less far.
-const seenMax = 5_000;
-const eventsInReadMax = 500;
+const sources: readonly EventSource[] = ['made', 'replayed', 'replayedInWindow'];
 const pollMs = 1_000;
 // Commits come much faster than anybody reads: after a read this long nothing is read, and then all at once.
 const pauseMs = 100;
@@ -41,26 +38,28 @@ const reconnectMs = 2_000;
  */
 interface Stream {
   readonly response: ServerResponse<IncomingMessage>;
+  readonly wants: (event: EventRow) => boolean;
   /** What it was given while it caught up; the feed may find some of it again. */
   readonly caughtUp: Set<string>;
   /** What the feed found meanwhile, to be sent behind it; null when it is open. */
   held: Told[] | null;
 }
 
+/** An event on its way, and the id under which it was found; it is written when somebody wants it. */
 interface Told {
   readonly id: string;
-  readonly text: string;
+  readonly event: EventRow;
+  readonly text: () => string;
 }
+
+const everything = () => true;
 
 /** The events of one organization, read once for all of its streams. There is one as long as there are streams. */
 interface Feed {
   readonly orgId: string;
   readonly streams: Set<Stream>;
-  /** In the order in which they were seen. */
-  readonly seen: Set<string>;
-  /** Nothing before this id is looked for: it was there before the feed, or so much has been seen since. */
-  from: string;
-  readonly isPrimed: Promise<void>;
+  readonly tracks: readonly EventTrack[];
+  readonly isPrimed: Promise<unknown>;
   timer: NodeJS.Timeout | undefined;
   reading: Promise<void> | undefined;
   isWoken: boolean;
@@ -69,7 +68,8 @@ interface Feed {
 /**
  * Live events as server-sent events. A reader that comes back with `Last-Event-ID` is given what it missed, and again the
  * events of the fifteen seconds before that one, because some of those may have come late: every event arrives at least
- * once, and its id tells which have arrived before.
+ * once, and its id tells which have arrived before. One that somebody sends again is told again, as a replay: without an id of
+ * the stream, because that is where the reader goes on when it comes back.
  */
 export class EventStreams {
   readonly #settings: Required<EventStreamSettings>;
@@ -104,13 +104,17 @@ export class EventStreams {
   }
 
   /** Takes a raw response over. False when there are too many: then nothing was written, and the caller refuses. */
-  open(orgId: string, response: ServerResponse<IncomingMessage>): boolean {
+  open(
+    orgId: string,
+    response: ServerResponse<IncomingMessage>,
+    wants: Stream['wants'] = everything,
+  ): boolean {
     const { streamsMax, streamsOfOrganizationMax } = this.#settings;
     const known = this.#feeds.get(orgId);
     if (this.#isClosed || this.#count >= streamsMax) return false;
     if ((known?.streams.size ?? 0) >= streamsOfOrganizationMax) return false;
     const feed = known ?? this.#newFeed(orgId);
-    const stream: Stream = { response, caughtUp: new Set(), held: [] };
+    const stream: Stream = { response, wants, caughtUp: new Set(), held: [] };
     feed.streams.add(stream);
     this.#count += 1;
     response.once('close', () => this.#leave(feed, stream));
@@ -129,13 +133,12 @@ export class EventStreams {
   }
 
   #newFeed(orgId: string): Feed {
-    const from = firstIdAt('event', this.#settings.wallClock() - lookBackMs);
-    const seen = new Set<string>();
-    const isPrimed = findEventIds(this.#settings.reader, orgId, from, seenMax).then((ids) => {
-      for (const id of ids.reverse()) seen.add(id);
-    });
+    const { reader, wallClock } = this.#settings;
+    const now = wallClock();
+    const tracks = sources.map((source) => new EventTrack(source, reader, orgId, now));
+    const isPrimed = Promise.all(tracks.map((track) => track.prime()));
     const feed: Feed = {
-      ...{ orgId, streams: new Set<Stream>(), seen, from, isPrimed },
+      ...{ orgId, streams: new Set<Stream>(), tracks, isPrimed },
       ...{ timer: undefined, reading: undefined, isWoken: false },
     };
     this.#feeds.set(orgId, feed);
@@ -166,9 +169,9 @@ export class EventStreams {
     const oldest = this.#settings.wallClock() - resumedMsMax;
     let from = firstIdAt('event', Math.max(mintedAt(last) - lookBackMs, oldest));
     for (let sent = 0; sent < resumedMax; sent += eventsInReadMax) {
-      const events = await findEventsBehind(this.#settings.reader, orgId, from, [], eventsInReadMax);
+      const events = await findEventsBehind(this.#settings.reader, 'made', orgId, from, [], eventsInReadMax);
       for (const event of events) {
-        this.#send(stream, toldOf(event));
+        if (stream.wants(event)) this.#send(stream, toldOf('made', event));
         stream.caughtUp.add(event.id);
       }
       if (events.length < eventsInReadMax) return;
@@ -213,36 +216,26 @@ export class EventStreams {
   }
 
   /** Says whether there are more than it has read. */
-  async #read(feed: Feed): Promise<boolean> {
-    const { reader, wallClock } = this.#settings;
-    this.#forget(feed, firstIdAt('event', wallClock() - lookBackMs));
-    const events = await findEventsBehind(reader, feed.orgId, feed.from, [...feed.seen], eventsInReadMax);
-    for (const event of events) {
-      feed.seen.add(event.id);
-      const told = toldOf(event);
-      for (const stream of feed.streams) this.#tell(stream, told);
+  async #read({ tracks, streams }: Feed): Promise<boolean> {
+    let isMore = false;
+    for (const track of tracks) {
+      const events = await track.read(this.#settings.wallClock());
+      for (const told of toldEvents(track.source, events))
+        for (const stream of streams) this.#tell(stream, told);
+      isMore ||= events.length === eventsInReadMax;
     }
-    return events.length === eventsInReadMax;
-  }
-
-  /** What is older than the look-back is not read again, and need not be remembered. */
-  #forget(feed: Feed, oldest: string): void {
-    let from = oldest > feed.from ? oldest : feed.from;
-    const surplus = feed.seen.size - seenMax;
-    if (surplus > 0) from = [...feed.seen].sort()[surplus] ?? from;
-    if (from === feed.from) return;
-    feed.from = from;
-    for (const id of feed.seen) if (id < from) feed.seen.delete(id);
+    return isMore;
   }
 
   #tell(stream: Stream, told: Told): void {
+    if (!stream.wants(told.event)) return;
     if (stream.held === null) this.#send(stream, told);
     else if (stream.held.length < heldMax) stream.held.push(told);
     else stream.response.destroy();
   }
 
   #send({ response, caughtUp }: Stream, { id, text }: Told): void {
-    if (!caughtUp.has(id)) this.#write(response, text);
+    if (!caughtUp.has(id)) this.#write(response, text());
   }
 
   /** A reader that does not keep up is cut off. It comes back and continues; nobody else waits for it. */
@@ -259,7 +252,25 @@ export class EventStreams {
   }
 }
 
-function toldOf(event: EventRow): Told {
-  const text = `id: ${event.id}\nevent: event\ndata: ${JSON.stringify(presentEvent(event))}\n\n`;
-  return { id: event.id, text };
+/** A window that is replayed to several endpoints finds an event for each of them, one behind the other. */
+function toldEvents(source: EventSource, events: readonly FoundEvent[]): readonly Told[] {
+  return events
+    .filter(({ id }, i) => source === 'made' || id !== events[i - 1]?.id)
+    .map((event) => toldOf(source, event));
+}
+
+function toldOf(source: EventSource, { foundBy, ...event }: FoundEvent): Told {
+  let text: string | undefined;
+  const write = () => {
+    const data = `data: ${JSON.stringify(presentEvent(event))}\n\n`;
+    return source === 'made' ? `id: ${event.id}\nevent: event\n${data}` : `event: replay\n${data}`;
+  };
+  return {
+    id: foundBy,
+    event,
+    text: () => {
+      text ??= write();
+      return text;
+    },
+  };
 }

@@ -1,20 +1,15 @@
 import { type TSchema, Type } from 'typebox';
 import { assert } from '../kernel/assert.ts';
-import { type ErrorCode, errorCatalogue } from '../kernel/errors.ts';
+import { codesOfApi, type ErrorCode, errorCatalogue } from '../kernel/errors.ts';
 import { payloadSchema } from '../kernel/event.ts';
 import type { EventType } from '../kernel/event-type.ts';
 import { idPattern } from '../kernel/ids.ts';
 import { LedgerEntrySchema } from '../kernel/ledger-entry.ts';
 import { limits } from '../kernel/limits.ts';
-import type { Route, WriteRoute } from '../kernel/route.ts';
+import { isStream, type Route, type WriteRoute } from '../kernel/route.ts';
 import { ExpandQuery } from '../kernel/schema.ts';
 import { scopesNeeded } from '../kernel/scopes.ts';
 import { apiVersion, apiVersions } from '../kernel/version.ts';
-
-/** What keys can meet; the rest is between the console and people. */
-const codesOfApi = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
-  (code) => !errorCatalogue[code].isOfConsole,
-);
 
 type Json = Record<string, unknown>;
 
@@ -143,6 +138,14 @@ function webhooks(
 
 function contentOf(route: Route): Json {
   const schema = json(ref('schemas', route.responseName));
+  // What a stream tells one by one has no place in OpenAPI 3.1.
+  if (isStream(route))
+    return {
+      'text/event-stream': {
+        schema: { type: 'string' },
+        'x-item-schema': ref('schemas', route.responseName),
+      },
+    };
   const other = route.method === 'GET' ? route.alsoAs : undefined;
   return other === undefined ? schema : { ...schema, [other]: { schema: { type: 'string' } } };
 }

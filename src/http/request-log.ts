@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { CoverageSink } from '../kernel/coverage.ts';
 import type { RequestSink } from '../kernel/request-log.ts';
 
 declare module 'fastify' {
@@ -7,6 +8,8 @@ declare module 'fastify' {
     sentText: string | null;
     /** What was answered, for the request log. */
     answered: Answered | null;
+    /** It is in the log already, although its answer goes on. */
+    isLeft: boolean;
   }
 }
 
@@ -16,43 +19,63 @@ export interface Answered {
   readonly isReplay: boolean;
 }
 
-/**
- * Leaves every answered request in the log, after its answer has gone out. Who has no key belongs to no organization, and
- * is not logged; of people only what they write is, because the console that shows the log reads all the time.
- */
-export function addRequestLog(app: FastifyInstance, log: RequestSink | undefined): void {
+/** Who is told of answered requests; undefined where nobody reads it. */
+export interface AnswerSinks {
+  readonly requestLog: RequestSink | undefined;
+  readonly coverage: CoverageSink | undefined;
+}
+
+/** Leaves every answered request in the log, after its answer has gone out. */
+export function addRequestLog(app: FastifyInstance, sinks: AnswerSinks): void {
   app.decorateRequest('sentText', null);
   app.decorateRequest('answered', null);
-  if (!log) return;
+  app.decorateRequest('isLeft', false);
   app.addHook('onResponse', (request, reply, done) => {
-    const { principal, method } = request;
-    if (principal && (principal.actor.kind !== 'person' || method === 'POST')) {
-      const { answered, ip } = request;
-      const { statusCode: status, elapsedTime: elapsedMs } = reply;
-      const errorCode = answered?.errorCode ?? null;
-      // All fields are written out: an object that begins with a spread took 13 µs to fill, this one about 2.
-      if (log.count({ principal, status, errorCode, elapsedMs, ip }))
-        log.keep({
-          principal,
-          status,
-          errorCode,
-          elapsedMs,
-          ip,
-          id: request.id,
-          method,
-          url: request.url,
-          route: operationOf(request),
-          idempotencyKey: request.idempotencyKey,
-          isReplay: answered?.isReplay ?? false,
-          sent: request.sentText,
-          answered: method === 'HEAD' ? null : (answered?.text ?? null),
-        });
-    }
+    if (!request.isLeft) leaveAnswer(sinks, request, reply);
     done();
   });
 }
 
-/** The getter of Fastify makes an object each time, so only what is kept is asked for its route. */
-function operationOf(request: FastifyRequest): string {
-  return request.routeOptions.config.route?.operationId ?? '';
+/**
+ * Who has no key belongs to no organization, and is not logged; of people only what they write is, because the console that
+ * shows the log reads all the time.
+ */
+export function leaveAnswer(
+  { requestLog: log, coverage }: AnswerSinks,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const { principal, method, operation } = request;
+  if (!principal || (principal.actor.kind === 'person' && method !== 'POST')) return;
+  request.isLeft = true;
+  const { answered, ip } = request;
+  const { statusCode: status, elapsedTime: elapsedMs } = reply;
+  const errorCode = answered?.errorCode ?? null;
+  if (principal.actor.kind === 'api_key') coverage?.answered(principal.orgId, operation, status, errorCode);
+  // All fields are written out: an object that begins with a spread took 13 µs to fill, this one about 2.
+  if (
+    log?.count({ principal, status, errorCode, elapsedMs, ip }) &&
+    !(errorCode === null && looksAtLog(request))
+  )
+    log.keep({
+      principal,
+      status,
+      errorCode,
+      elapsedMs,
+      ip,
+      id: request.id,
+      method,
+      url: request.url,
+      route: operation,
+      idempotencyKey: request.idempotencyKey,
+      isReplay: answered?.isReplay ?? false,
+      sent: request.sentText,
+      answered: method === 'HEAD' ? null : (answered?.text ?? null),
+    });
+}
+
+/** Whoever follows the log asks all the time, and would see little else than that. Such a request is counted, and not kept. */
+function looksAtLog(request: FastifyRequest): boolean {
+  const { route } = request.routeOptions.config;
+  return route !== undefined && 'readsBehind' in route && route.readsBehind === 'requests';
 }

@@ -38,6 +38,11 @@ export function sendText(reply: FastifyReply, { contentType, text, headers }: Te
   return send(reply.headers(headers), 200, `${contentType}; charset=utf-8`, text);
 }
 
+/** For a HEAD of what has no end: its headers. */
+export function sendHead(reply: FastifyReply, contentType: string): FastifyReply {
+  return send(reply, 200, `${contentType}; charset=utf-8`, '');
+}
+
 export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   if (answer.isReplay) reply.header('Idempotent-Replayed', 'true');
   if (answer.retryAfterSeconds !== undefined) reply.header('Retry-After', answer.retryAfterSeconds);

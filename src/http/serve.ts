@@ -9,7 +9,9 @@ import type {
   Principal,
   ReadAnswer,
   Reading,
+  ReadRequest,
   Served,
+  StreamRoute,
   TextAnswer,
   Writing,
 } from '../kernel/route.ts';
@@ -25,9 +27,11 @@ declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | null;
     idempotencyKey: string;
+    /** The operation that the path and the method name. */
+    operation: string;
   }
   interface FastifyContextConfig {
-    route?: Served;
+    route?: Served | StreamRoute;
   }
 }
 
@@ -57,6 +61,7 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
   const { engine, reader, wallClock } = settings;
   app.decorateRequest('principal', null);
   app.decorateRequest('idempotencyKey', '');
+  app.decorateRequest('operation', '');
 
   function submission(
     request: FastifyRequest,
@@ -113,6 +118,7 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
 
   function addRead(route: Served & Reading, url: string, admit: Admission): void {
     const checkQuery = compileQuery(route.query ?? strict({}));
+    const settle = route.readsBehind && settings.writtenBehind[route.readsBehind];
     app.route({
       method: 'GET',
       url,
@@ -124,14 +130,15 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
         const refusal = checkQuery(query);
         if (refusal) throw new Refused(refusal);
         const params = request.params as Record<string, string>;
-        const answer = route.read({
+        const asked: ReadRequest = {
           principal,
           params,
           query,
           now: wallClock(),
           reader,
           accepts: (type) => asksFor(request.headers.accept, type),
-        });
+        };
+        const answer = settle ? settle().then(() => route.read(asked)) : route.read(asked);
         // Without an async function: at twenty thousand reads a second its promises are a tenth of the work.
         if (!isPending(answer)) sendRead(reply, answer);
         else
@@ -171,14 +178,17 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
 }
 
 /** Every refused write is audited, and of the reads those that a key had no right to. */
-function isAudited(route: Served, code: ErrorCode): boolean {
+function isAudited(route: Served | StreamRoute, code: ErrorCode): boolean {
   if (unaudited.has(code)) return false;
   const status = statusOf(code);
   return route.method === 'POST' || status === 401 || status === 403;
 }
 
 /** The checks on what comes with a request besides who sends it. */
-export function refuseHeaders(request: FastifyRequest, route: Served): Refusal | undefined {
+export function refuseHeaders(
+  request: FastifyRequest,
+  route: Pick<Served | StreamRoute, 'method'>,
+): Refusal | undefined {
   const version = request.headers['api-version'];
   if (version !== undefined && (typeof version !== 'string' || !apiVersions.includes(version))) {
     return refuse('unsupported_api_version', { param: 'Api-Version', details: { supported: apiVersions } });
@@ -194,7 +204,7 @@ export function refuseHeaders(request: FastifyRequest, route: Served): Refusal |
   return isReadable ? undefined : refuse('unsupported_media_type');
 }
 
-function principalOf(request: FastifyRequest): Principal {
+export function principalOf(request: FastifyRequest): Principal {
   if (!request.principal) throw new Error('a route was served without a look at who asks');
   return request.principal;
 }

@@ -143,6 +143,11 @@ export const announcedTable = defineTable<AnnouncedEvent>('events', ['org_id', '
   createdAt: 'timestamptz',
 });
 
-/** Whether the endpoint `w` wants the event `e`. The one place where filters are read; an endpoint is not told of itself. */
+/** Whether filters such as `*`, `payment.*` and `payment.created` take a type. */
+export function filtersTake(filters: ReadonlySet<string>, type: string): boolean {
+  return filters.has('*') || filters.has(type) || filters.has(`${type.split('.')[0]}.*`);
+}
+
+/** The same in SQL: whether the endpoint `w` wants the event `e`. An endpoint is not told of itself. */
 export const wantsEvent =
   "w.event_types ?| array['*', e.type, split_part(e.type, '.', 1) || '.*'] and w.id <> e.resource_id";

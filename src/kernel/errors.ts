@@ -237,6 +237,11 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
+/** What keys can meet; the rest is between the console and people. */
+export const codesOfApi: readonly ErrorCode[] = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
+  (code) => !errorCatalogue[code].isOfConsole,
+);
+
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(errorCatalogue, text);
 }

@@ -1,7 +1,7 @@
 import type { Actor } from './command.ts';
 import { type BucketName, bucketNames } from './histogram.ts';
 import type { Principal } from './route.ts';
-import { type ColumnType, defineTable, type Instant } from './table.ts';
+import { type ColumnType, defineTable, type Instant, type Table } from './table.ts';
 
 /** A request that was answered, as it is kept: redacted and cut. */
 export interface RequestRow {
@@ -47,6 +47,12 @@ export const requestsTable = defineTable<RequestRow>('requests', ['org_id', 'id'
   requestBody: 'text',
   responseBody: 'text',
 });
+
+/** The table as it is: the database numbers its rows as they are written. */
+export const numberedRequestsTable: Table<RequestRow & { readonly position: bigint }> = {
+  ...requestsTable,
+  columns: [...requestsTable.columns, { property: 'position', column: 'position', type: 'bigint' }],
+};
 
 /** The requests of one application in one minute, kept or not, and how long they took. */
 export interface MinuteRow extends Readonly<Record<BucketName, number>> {

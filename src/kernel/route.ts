@@ -13,9 +13,10 @@ import type { Terms } from './terms.ts';
  * Routes are data. Authentication, the scope check, idempotency, validation, the OpenAPI document and the
  * permission-matrix test are all derived from these rows; a handler only says what is particular to it.
  */
-export type Route = ReadRoute | WriteRoute;
+export type Route = ReadRoute | WriteRoute | StreamRoute;
 export type ReadRoute = ApiWords & Reading;
 export type WriteRoute = ApiWords & Writing;
+export type StreamRoute = ApiWords & Streaming;
 
 /**
  * What only the console has, for people who are signed in: keys, members, the audit trail. The console serves the routes
@@ -54,8 +55,29 @@ export interface Reading {
   readonly method: 'GET';
   readonly query?: TSchema;
   /** Another form of the answer, for callers that ask for it by `Accept`. */
-  readonly alsoAs?: 'text/csv';
+  readonly alsoAs?: OtherForm;
+  /** What is written behind the answers, and must be down before this is read. */
+  readonly readsBehind?: WrittenBehind;
   readonly read: (request: ReadRequest) => Awaitable<ReadAnswer>;
+}
+
+export type OtherForm = 'text/csv' | 'application/xml';
+
+/** What is gathered in memory and written a little later, because no answer waits for it. */
+export type WrittenBehind = 'requests' | 'coverage';
+
+/** An answer that does not end: what happens from now on, as server-sent events. `response` is the shape of each. */
+export interface Streaming {
+  readonly method: 'GET';
+  readonly query?: TSchema;
+  /** Which types of events the caller wants to be told. */
+  readonly streams: (query: unknown) => EventFilter | Refusal;
+}
+
+export type EventFilter = (type: string) => boolean;
+
+export function isStream(route: Reading | Writing | Streaming): route is Streaming {
+  return 'streams' in route;
 }
 
 export interface Writing {
@@ -78,7 +100,7 @@ export type Awaitable<T> = T | PromiseLike<T>;
 export type ReadAnswer = Presented | PresentedPage | TextAnswer | Refusal;
 
 export interface TextAnswer {
-  readonly contentType: 'text/csv';
+  readonly contentType: OtherForm;
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
 }

@@ -24,7 +24,7 @@ import { providerEventRoutes } from './provider-events/api.ts';
 import { reconciliationRoutes } from './reconciliation/api.ts';
 import { refundResource, refundRoutes } from './refunds/api.ts';
 import { replayResource, replayRoutes } from './replays/api.ts';
-import { requestRoutes } from './requests/api.ts';
+import { requestErrorRoutes, requestRoutes } from './requests/api.ts';
 import { searchRoutes } from './search/api.ts';
 import { settlementRoutes } from './settlements/api.ts';
 import { stateMachinesRoute } from './state-machines/api.ts';
@@ -53,6 +53,8 @@ export const resources: readonly AnyResource[] = [
 /** Every kind of event that webhooks can be told of. */
 export const eventCatalogue = catalogueOf(resources);
 
+const filters = eventFilters(eventCatalogue.map(({ type }) => type));
+
 /** The one table of routes: authentication, scopes, validation, documents and the permission matrix all read it. */
 export const routes: readonly Route[] = [
   statusRoute,
@@ -72,9 +74,10 @@ export const routes: readonly Route[] = [
   ...clockRoutes,
   ...webhookRoutes(eventCatalogue.map(({ type }) => type)),
   ...webhookTestRoutes(eventCatalogue),
-  ...eventRoutes(eventCatalogue),
+  ...eventRoutes(eventCatalogue, filters),
   ...deliveryRoutes,
   ...replayRoutes,
+  ...requestRoutes,
 ];
 
 /** What the console has besides: for people, each with the role that it takes. */
@@ -82,9 +85,9 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...organizationRoutes,
   ...memberRoutes,
   ...invitationRoutes,
-  ...applicationRoutes(providerNames, eventFilters(eventCatalogue.map(({ type }) => type))),
+  ...applicationRoutes(providerNames, filters),
   ...apiKeyRoutes,
-  ...requestRoutes,
+  ...requestErrorRoutes,
   ...auditRoutes,
   ...overviewRoutes,
   ...timelineRoutes,

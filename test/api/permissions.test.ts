@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../src/http/openapi.ts';
-import type { Route } from '../../src/kernel/route.ts';
+import { isStream, type Route } from '../../src/kernel/route.ts';
 import { isScope, scopes, scopesNeeded } from '../../src/kernel/scopes.ts';
 import { eventCatalogue, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
@@ -37,8 +37,10 @@ describe.each(databaseKinds)('permissions on %s', (kind) => {
   });
   afterAll(() => server?.close());
 
-  function call(client: ApiClient, route: Route, id: string): Promise<Answer> {
+  function call(client: ApiClient, route: Route, id: string, isLetIn = false): Promise<Answer> {
     const path = route.path.replace(/\{\w+\}/, id);
+    // A stream does not end; its head is asked for in the same way, and does.
+    if (isStream(route) && isLetIn) return client.send(path, { method: 'HEAD' });
     return route.method === 'GET' ? client.get(path) : client.post(path, bodyOf(route));
   }
 
@@ -59,6 +61,9 @@ describe.each(databaseKinds)('permissions on %s', (kind) => {
       return (await made('developer_api_transfers', body)).id;
     }
     if (path.startsWith('developer_api_webhook')) return webhookRecord(path, made);
+    if (path.startsWith('developer_api_requests')) {
+      return String((await acme.client.get('developer_api_status')).headers['request-id']);
+    }
     const payments = 'developer_api_payments';
     if (path.startsWith('developer_api_settlements')) {
       const { id } = await made(payments, { amount: 5_000, currency: 'EUR' });
@@ -111,8 +116,8 @@ describe.each(databaseKinds)('permissions on %s', (kind) => {
     test.each(keyKinds.map(nameOf))('a key with %s is let in or refused accordingly', async (name) => {
       const holder = keys.get(name);
       if (!holder) throw new Error(`no key with ${name}`);
-      const answer = await call(holder.client, route, await record(route));
       const missing = scopesNeeded(route.scope).find((scope) => !holder.scopes.includes(scope));
+      const answer = await call(holder.client, route, await record(route), missing === undefined);
       if (missing === undefined) {
         expect(answer.status, answer.text).toBeLessThan(300);
       } else {
@@ -135,7 +140,7 @@ describe.each(databaseKinds)('permissions on %s', (kind) => {
     test('another method is not allowed, whoever asks, and Allow names those that are', async () => {
       const path = route.path.replace(/\{\w+\}/, 'x');
       const takes = (pattern: string) => new RegExp(`^${pattern.replace(/\{\w+\}/, '[^/]+')}$`).test(path);
-      const known = routes.filter((one) => takes(one.path)).map(({ method }) => method);
+      const known = [...new Set(routes.filter((one) => takes(one.path)).map(({ method }) => method))];
       const allowed = [...known, ...(known.includes('GET') ? ['HEAD'] : [])];
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
         if (allowed.includes(method)) continue;

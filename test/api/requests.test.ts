@@ -7,16 +7,18 @@ import { openPglite } from '../../src/db/pglite.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
 import { RequestJournal } from '../../src/engine/request-journal.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
+import { refuse } from '../../src/kernel/errors.ts';
 import { percentileMs } from '../../src/kernel/histogram.ts';
 import { firstIdAt, formatId } from '../../src/kernel/ids.ts';
 import type { RequestRow } from '../../src/kernel/request-log.ts';
 import type { Principal, Reader, ReadRoute } from '../../src/kernel/route.ts';
+import { scopes } from '../../src/kernel/scopes.ts';
 import { routes } from '../../src/resources/index.ts';
-import { requestRoutes } from '../../src/resources/requests/api.ts';
+import { requestErrorRoutes, requestRoutes } from '../../src/resources/requests/api.ts';
 import { findRequest, findRequestMinutes } from '../../src/resources/requests/store.ts';
 import type { Server } from '../../src/server.ts';
 import { RequestLog } from '../../src/workers/request-log.ts';
-import type { Answer, Body } from '../support/api-client.ts';
+import type { Answer, ApiClient, Body } from '../support/api-client.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { databaseKinds, openApp, openServer } from '../support/server.ts';
 import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
@@ -48,8 +50,8 @@ async function ask<Shown>(
   query: Record<string, unknown> = {},
   params: Record<string, string> = {},
 ): Promise<Shown> {
-  const route = requestRoutes.find((one) => one.operationId === operationId);
-  if (route?.method !== 'GET') throw new Error(`${operationId} is not there`);
+  const route = [...requestRoutes, ...requestErrorRoutes].find((one) => one.operationId === operationId);
+  if (!route || !('read' in route)) throw new Error(`${operationId} is not there`);
   const now = Date.now();
   const principal = personOf(owner);
   return (await route.read({ reader, principal, params, query, now, accepts: () => false })) as Shown;
@@ -516,6 +518,143 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
     });
   });
 
+  describe('for keys', () => {
+    const path = 'developer_api_requests';
+    let own: Tenant;
+    beforeAll(async () => {
+      own = await tenant(server);
+    });
+    const ids = (answer: Answer) => answer.body.data.map(({ id }) => id);
+
+    test('has what was answered before, at once', async () => {
+      const first = await own.client.post(payments, small);
+      const second = await own.client.get(`${payments}/nobody`);
+      const listed = await own.client.get(path);
+      expect(listed.body).toMatchObject({ hasMore: false, nextCursor: null });
+      expect(ids(listed)).toEqual([idOf(second), idOf(first)]);
+      const one = await own.client.get(`${path}/${idOf(first)}`);
+      expect(one.body).toMatchObject({
+        object: 'request',
+        route: 'createPayment',
+        httpStatus: 201,
+        actor: { kind: 'api_key', id: own.keyId, name: own.keyName },
+        requestBody: JSON.stringify(small),
+        responseBody: first.text,
+      });
+      for (const id of ['nonsense', String(first.body.id), formatId('request', newSuffix())])
+        expect((await own.client.get(`${path}/${id}`)).code).toBe('resource_not_found');
+      const stranger = await tenant(server);
+      expect((await stranger.client.get(path, 'scope=organization')).body.data).toEqual([]);
+      expect((await stranger.client.get(`${path}/${idOf(first)}`)).code).toBe('resource_not_found');
+    });
+
+    test('needs all four scopes to read', async () => {
+      const reading = scopes.filter((scope) => scope.endsWith(':read'));
+      expect(reading).toHaveLength(4);
+      const reader = await own.addKey({ scopes: reading });
+      expect((await reader.client.get(path)).status).toBe(200);
+      for (const missing of reading) {
+        const holder = await own.addKey({ scopes: scopes.filter((scope) => scope !== missing) });
+        const refused = await holder.client.get(path);
+        expect(refused.body.error).toMatchObject({ code: 'scope_missing', details: { scope: missing } });
+      }
+    });
+
+    test('does not show that it is looked at, but when that is refused', async () => {
+      const looker = await tenant(server);
+      const asked = [await looker.client.get(path), await looker.client.get(path, 'limit=0')];
+      expect(asked.map(({ status }) => status)).toEqual([200, 400]);
+      expect(ids(await looker.client.get(path))).toEqual([idOf(asked[1] as Answer)]);
+      const minutes = await findRequestMinutes(
+        server.reader,
+        looker.orgId,
+        looker.appId,
+        Date.now() - 120_000,
+        Date.now() + 1,
+        60,
+      );
+      await server.requestLog.flush();
+      expect(minutes.reduce((sum, { requests }) => sum + requests, 0)).toBeGreaterThanOrEqual(2);
+    });
+
+    /** As `logs tail` does it: each time all that is new, in pages, behind the newest that was seen. */
+    function follow(client: ApiClient, from: string, more = '') {
+      let after = from;
+      return async () => {
+        const found: string[] = [];
+        let cursor: string | null = null;
+        do {
+          const query = `limit=3&after=${after}${more}${cursor === null ? '' : `&cursor=${cursor}`}`;
+          const page: Answer = await client.get(path, query);
+          expect(page.status, page.text).toBe(200);
+          found.push(...ids(page));
+          cursor = page.body.nextCursor;
+        } while (cursor !== null);
+        after = found[0] ?? after;
+        return found.reverse();
+      };
+    }
+
+    test('behind the last that was seen come all others, each once, the slow ones too', async () => {
+      const tailed = await tenant(server);
+      const start = await tailed.client.get(payments);
+      const next = follow(tailed.client, idOf(start));
+      expect(await next()).toEqual([]);
+      const asked: string[] = [];
+      const seen: string[] = [];
+      // One that comes first and is answered last: its id is older than those that were seen before it.
+      let [release, reach] = [() => {}, () => {}];
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const reached = new Promise<void>((resolve) => {
+        reach = resolve;
+      });
+      const slow: ReadRoute = {
+        ...(routes.find((one) => one.operationId === 'listFxRates') as ReadRoute),
+        path: 'slow',
+        read: () => {
+          reach();
+          return held.then(() => refuse('resource_not_found'));
+        },
+      };
+      const app = openApp(server, { routes: [slow], requestLog: server.requestLog });
+      const late = tailed.clientOn(app).get('slow');
+      await reached;
+      for (let round = 0; round < 4; round += 1) {
+        for (let i = 0; i <= round * 2; i += 1) asked.push(idOf(await tailed.client.get(payments)));
+        seen.push(...(await next()));
+      }
+      expect(seen).toEqual(asked);
+      release();
+      const answer = await late;
+      expect(idOf(answer) < (seen[0] ?? '')).toBe(true);
+      asked.push(idOf(await tailed.client.get(payments)));
+      expect(await next()).toEqual([idOf(answer), asked.at(-1)]);
+      expect(await next()).toEqual([]);
+      await app.close();
+    });
+
+    test('filters hold behind the last that was seen, and one that nobody kept is a time', async () => {
+      const tailed = await tenant(server);
+      const before = await tailed.client.get(payments);
+      const unknown = formatId('request', newSuffix());
+      const refused = await tailed.client.get(`${payments}/nobody`);
+      const elsewhere = await (await tailed.addKey({ application: 'other' })).client.get(payments);
+      const after = await tailed.client.get(payments);
+      const list = async (query: string) => ids(await tailed.client.get(path, query));
+      const behind = `after=${idOf(before)}`;
+      expect(await list(behind)).toEqual([idOf(after), idOf(refused)]);
+      expect(await list(`${behind}&scope=organization`)).toEqual([after, elsewhere, refused].map(idOf));
+      expect(await list(`${behind}&status=4xx`)).toEqual([idOf(refused)]);
+      expect(await list(`${behind}&before=2020-01-01T00:00:00Z`)).toEqual([]);
+      expect(await list(`after=${unknown}`)).toEqual([idOf(after), idOf(refused)]);
+      expect(await list(`after=${formatId('request', newSuffix())}`)).toEqual([]);
+      for (const wrong of ['after=x', 'after=', `after=${unknown.toUpperCase()}`, 'after=pay_1'])
+        expect((await tailed.client.get(path, wrong)).code, wrong).toBe('invalid_request');
+    });
+  });
+
   test('what is rare among many is found page by page, each with a bound', async () => {
     const own = await tenant(server);
     const rare = await own.client.post(payments, small);
@@ -613,4 +752,40 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
     await rm(folder, { recursive: true, force: true });
     expect(row).toMatchObject({ httpStatus: 201, responseBody: answer.text });
   });
+});
+
+test('behind the last that was seen come the requests of all nodes, each once', async () => {
+  const databaseUrl = await createDatabase(inject('postgresUrl'));
+  const nodes = await Promise.all(
+    [1, 2].map(() => openServer('postgres', { databaseUrl, secret: 's'.repeat(32) })),
+  );
+  const [one, two] = nodes as [Server, Server];
+  const own = await tenant(one);
+  const there = own.clientOn(two.app);
+  let after = idOf(await own.client.get(payments));
+  await one.requestLog.flush();
+  const asked = new Set<string>();
+  const seen: string[] = [];
+  const look = async () => {
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const query: string = `limit=100&after=${after}${cursor === '' ? '' : `&cursor=${cursor}`}`;
+      const page: Answer = await own.client.get('developer_api_requests', query);
+      seen.push(...page.body.data.map(({ id }) => id));
+      cursor = page.body.nextCursor;
+      if (cursor === null) after = page.body.data[0]?.id ?? after;
+    }
+  };
+  for (let round = 0; round < 20; round += 1) {
+    const answers = await Promise.all(
+      [own.client, there, own.client, there].map((client) => client.get(payments)),
+    );
+    for (const answer of answers) asked.add(idOf(answer));
+    // The other node writes when it likes; here it likes to do so while this one does.
+    await Promise.all([two.requestLog.flush(), look()]);
+  }
+  await two.requestLog.flush();
+  await look();
+  expect(seen).toHaveLength(asked.size);
+  expect(new Set(seen)).toEqual(asked);
+  await Promise.all(nodes.map((node) => node.close()));
 });

@@ -62,7 +62,7 @@ const nothing = Object.fromEntries(names.map((name) => [name, '']));
 /** The log, newest first. */
 export function AllRequests() {
   const [filters, setFilters] = useFilters(...names);
-  const list = useList<LoggedRequest>('app/requests', filters);
+  const list = useList<LoggedRequest>('app/developer_api_requests', filters);
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>

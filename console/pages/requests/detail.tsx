@@ -23,7 +23,7 @@ const parent = { to: 'requests', label: 'Requests' };
 
 export function RequestDetail() {
   const id = useRecordId();
-  const { data, problem, refresh } = useRead<LoggedRequest>(`app/requests/${id}`);
+  const { data, problem, refresh } = useRead<LoggedRequest>(`app/developer_api_requests/${id}`);
   if (data !== undefined) return <Content request={data} />;
   return (
     <>

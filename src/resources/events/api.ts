@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { refuse } from '../../kernel/errors.ts';
+import { filtersTake } from '../../kernel/delivery.ts';
+import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { presentEvent } from '../../kernel/event.ts';
 import type { EventType } from '../../kernel/event-type.ts';
 import { isId } from '../../kernel/ids.ts';
-import { listing, type Route } from '../../kernel/route.ts';
+import { type EventFilter, listing, type Route } from '../../kernel/route.ts';
 import { id, list, resource, strict, Time, trailQuery } from '../../kernel/schema.ts';
 import { eventsTable } from '../../kernel/trail.ts';
 import { createEvent, replayEvent } from './machine.ts';
@@ -40,9 +41,35 @@ const ReplayBody = strict({
   ),
 });
 
+const filtersLengthMax = 4_000;
+
 const words = { tag: 'Webhooks', response: EventSchema, responseName: 'Event' } as const;
 
-export function eventRoutes(catalogue: readonly EventType[]): readonly Route[] {
+/** Lists in a query are written with commas, as in all of its filters there are none. */
+const StreamQuery = strict({
+  eventTypes: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: filtersLengthMax,
+      description: 'As an endpoint has them, with commas between: `payment.*,transfer.completed`.',
+    }),
+  ),
+});
+
+function filterOf(known: ReadonlySet<string>, query: unknown): EventFilter | Refusal {
+  const { eventTypes = '*' } = query as Static<typeof StreamQuery>;
+  const filters = new Set(eventTypes.split(','));
+  const unknown = [...filters].find((one) => !known.has(one));
+  if (unknown !== undefined)
+    return refuse('invalid_request', {
+      message: `eventTypes has ${JSON.stringify(unknown)}, which is no type of event, no \`*\` and no kind such as \`payment.*\`.`,
+      param: 'eventTypes',
+    });
+  return (type) => filtersTake(filters, type);
+}
+
+export function eventRoutes(catalogue: readonly EventType[], filters: readonly string[]): readonly Route[] {
+  const known = new Set(filters);
   const types = catalogue.map(({ type }) => type);
   const examples = new Map(catalogue.map(({ type, example }) => [type, example]));
   const CreateBody = strict({
@@ -84,6 +111,16 @@ export function eventRoutes(catalogue: readonly EventType[]): readonly Route[] {
       response: list(EventSchema),
       responseName: 'EventList',
       read: listing('event', eventsTable, ['type', 'resource', 'resourceId'], presentEvent),
+    },
+    {
+      ...words,
+      operationId: 'streamWebhookEvents',
+      method: 'GET',
+      path: 'developer_api_webhook_events/stream',
+      scope: 'webhooks:read',
+      summary: 'Hear the events of the application as they happen, as server-sent events',
+      query: StreamQuery,
+      streams: (query) => filterOf(known, query),
     },
     {
       ...words,

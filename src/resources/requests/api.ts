@@ -4,8 +4,9 @@ import { refuse } from '../../kernel/errors.ts';
 import { firstIdAt, idPrefixes, isId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { decodeCursor, encodeCursor, instantToText } from '../../kernel/list.ts';
-import type { ConsoleRoute, Principal } from '../../kernel/route.ts';
-import { pageQuery, strict, Time, text } from '../../kernel/schema.ts';
+import type { ConsoleRoute, Principal, Route } from '../../kernel/route.ts';
+import { id, list, nullable, pageQuery, resource, strict, Time, text } from '../../kernel/schema.ts';
+import { scopes } from '../../kernel/scopes.ts';
 import {
   endOfIds,
   findRequest,
@@ -41,7 +42,12 @@ const ListQuery = strict({
   resourceId: Type.Optional(
     Type.String({ pattern: `^(${Object.values(idPrefixes).join('|')})_[0-7][0-9a-z]{25}$` }),
   ),
-  after: Type.Optional(Time),
+  after: Type.Optional(
+    Type.Union([Time, id('request')], {
+      description:
+        'What came after an instant; or, by the id of a request, what was written behind it: who asks each time behind the newest one that they saw gets each once.',
+    }),
+  ),
   before: Type.Optional(Time),
 });
 
@@ -50,16 +56,53 @@ const ErrorsQuery = strict({
   hours: Type.Optional(Type.Integer({ minimum: 1, maximum: hoursMax, default: hoursDefault })),
 });
 
-const words = { method: 'GET', role: 'viewer', within: 'application' } as const;
+const shown = {
+  id: id('request'),
+  applicationId: nullable(id('application')),
+  at: Time,
+  method: Type.String(),
+  path: Type.String(),
+  query: nullable(Type.String()),
+  route: Type.String({ description: 'The operation of this document.' }),
+  httpStatus: Type.Integer(),
+  durationMs: Type.Number({ minimum: 0 }),
+  errorCode: nullable(Type.String()),
+  actor: Type.Object({
+    kind: Type.Enum(['api_key', 'person', 'system']),
+    id: Type.String(),
+    name: nullable(Type.String()),
+  }),
+  ip: nullable(Type.String()),
+  idempotencyKey: nullable(Type.String()),
+  isReplay: Type.Boolean(),
+} as const;
 
-/** What was asked over the API lately and what was answered. The console alone shows it: keys cannot read it. */
-export const requestRoutes: readonly ConsoleRoute[] = [
+const RequestSchema = resource('request', ['ok'], shown);
+
+const DetailSchema = resource('request', ['ok'], {
+  ...shown,
+  requestBody: nullable(Type.String({ description: 'Redacted, and cut at 16 KiB.' })),
+  responseBody: nullable(Type.String({ description: 'Redacted, and cut at 16 KiB.' })),
+});
+
+/** What was asked tells of everything, so whoever reads it may read everything. */
+const words = {
+  method: 'GET',
+  scope: scopes.filter((scope) => scope.endsWith(':read')),
+  tag: 'Requests',
+  readsBehind: 'requests',
+} as const;
+
+/** What was asked over the API lately and what was answered. */
+export const requestRoutes: readonly Route[] = [
   {
     ...words,
     operationId: 'listRequests',
-    path: 'requests',
+    path: 'developer_api_requests',
     summary: 'List requests, newest first',
     query: ListQuery,
+    response: list(RequestSchema),
+    responseName: 'LoggedRequestList',
     read: async ({ reader, principal, query }) => {
       const asked = query as Static<typeof ListQuery>;
       const filter = filterOf(asked, principal);
@@ -80,8 +123,10 @@ export const requestRoutes: readonly ConsoleRoute[] = [
   {
     ...words,
     operationId: 'retrieveRequest',
-    path: 'requests/{id}',
+    path: 'developer_api_requests/{id}',
     summary: 'Retrieve a request with what was sent and what was answered, redacted',
+    response: DetailSchema,
+    responseName: 'LoggedRequest',
     read: async ({ reader, principal, params }) => {
       const requestId = params.id ?? '';
       const row = isId('request', requestId)
@@ -91,8 +136,15 @@ export const requestRoutes: readonly ConsoleRoute[] = [
       return { ...presentRequest(row), requestBody: row.requestBody, responseBody: row.responseBody };
     },
   },
+];
+
+/** What the console shows of it besides. */
+export const requestErrorRoutes: readonly ConsoleRoute[] = [
   {
-    ...words,
+    method: 'GET',
+    role: 'viewer',
+    within: 'application',
+    readsBehind: 'requests',
     operationId: 'listRequestErrors',
     path: 'request_errors',
     summary: 'Group the refused requests of the last hours, the most frequent first',
@@ -113,10 +165,10 @@ export const requestRoutes: readonly ConsoleRoute[] = [
 ];
 
 function filterOf(asked: Static<typeof ListQuery>, principal: Principal): RequestFilter | 'invalid_cursor' {
-  const cursor = asked.cursor === undefined ? endOfIds : decodeCursor('request', asked.cursor);
-  if (cursor === undefined) return 'invalid_cursor';
-  const before =
-    asked.before === undefined ? endOfIds : firstIdAt('request', Math.ceil(Date.parse(asked.before)));
+  const cursorId = asked.cursor === undefined ? null : decodeCursor('request', asked.cursor);
+  if (cursorId === undefined) return 'invalid_cursor';
+  const { after, before } = asked;
+  const isBehind = after !== undefined && isId('request', after);
   const [statusFrom, statusTo] = statusesOf(asked.status);
   return {
     appId: asked.scope === 'organization' ? null : principal.appId,
@@ -127,8 +179,10 @@ function filterOf(asked: Static<typeof ListQuery>, principal: Principal): Reques
     actorId: asked.actorId ?? asked.apiKeyId ?? null,
     pathPrefix: asked.path === undefined ? null : fullPath(asked.path),
     resourceId: asked.resourceId ?? null,
-    fromId: firstIdAt('request', asked.after === undefined ? 0 : Date.parse(asked.after) + 1),
-    toId: cursor < before ? cursor : before,
+    fromId: firstIdAt('request', after === undefined || isBehind ? 0 : Date.parse(after) + 1),
+    toId: before === undefined ? endOfIds : firstIdAt('request', Math.ceil(Date.parse(before))),
+    cursorId,
+    behindId: isBehind ? after : null,
   };
 }
 

@@ -25,6 +25,10 @@ export interface RequestFilter {
   /** Ids from the first, included, to the second, not included. */
   readonly fromId: string;
   readonly toId: string;
+  /** Where the page before has ended. */
+  readonly cursorId: string | null;
+  /** A request: what was written behind it, whenever it came. */
+  readonly behindId: string | null;
 }
 
 export interface RequestPage {
@@ -35,6 +39,7 @@ export interface RequestPage {
 
 /** Sorts behind every id of a request. */
 export const endOfIds = 'req_~';
+const endOfPositions = '9223372036854775807';
 const scannedMax = 10_000;
 const minutesMax = 50_000;
 const refusedStatusMin = 400;
@@ -55,52 +60,80 @@ const nameOf = (org: string, actor: string) => `left join lateral (
  * looked for page by page, and not in one statement that no caller waits for.
  */
 const walks = {
-  organization: '($4::text is null or t.app_id = $4)',
-  application: 't.app_id = $4',
-  refused: 't.error_code is not null and ($4::text is null or t.app_id = $4)',
+  organization: 't.id >= $2 and t.id < $3 and ($4::text is null or t.app_id = $4)',
+  application: 't.id >= $2 and t.id < $3 and t.app_id = $4',
+  refused: 't.id >= $2 and t.id < $3 and t.error_code is not null and ($4::text is null or t.app_id = $4)',
+  behind: 't.position > $2::bigint and t.position < $3::bigint and ($4::text is null or t.app_id = $4)',
 } as const;
 type Walk = keyof typeof walks;
 
-const orderOf = (walk: Walk) =>
-  walk === 'application'
-    ? 'order by t.org_id desc, t.app_id desc, t.id desc'
-    : 'order by t.org_id desc, t.id desc';
+const orders: Readonly<Record<Walk, string>> = {
+  organization: 't.org_id desc, t.id desc',
+  application: 't.org_id desc, t.app_id desc, t.id desc',
+  refused: 't.org_id desc, t.id desc',
+  behind: 't.org_id desc, t.position desc',
+};
 
 const page = (walk: Walk): Statement => ({
   name: `requests_list_${walk}`,
   text: `select s.*, k.name as "actorName" from (
       select s.* from (
-        select ${selectList(listed, 't')} from requests t
-        where t.org_id = $1 and ${walks[walk]} and t.id >= $2 and t.id < $3
-        ${orderOf(walk)} limit ${scannedMax}) s
+        select ${selectList(listed, 't')}, t.position from requests t
+        where t.org_id = $1 and ${walks[walk]}
+        order by ${orders[walk]} limit ${scannedMax}) s
       where ($5::integer is null or s."httpStatus" >= $5) and ($6::integer is null or s."httpStatus" <= $6)
         and ($7::text is null or s.method = $7) and ($8::text is null or s."errorCode" = $8)
         and ($9::text is null or s."actorId" = $9) and ($10::text is null or starts_with(s.path, $10))
         and ($11::text is null or position($11 in s.path) > 0 or s.id = 'req' || substr($11, 4))
-      limit $12) s ${nameOf('s."orgId"', 's."actorId"')} order by s.id desc`,
+        and s.id < $13
+      limit $12) s ${nameOf('s."orgId"', 's."actorId"')} order by ${walk === 'behind' ? 's.position' : 's.id'} desc`,
 });
 
 /** The last row of a walk that was ended before its time. */
 const end = (walk: Walk): Statement => ({
   name: `requests_end_${walk}`,
-  text: `select t.id from requests t where t.org_id = $1 and ${walks[walk]} and t.id >= $2 and t.id < $3
-    ${orderOf(walk)} offset ${scannedMax - 1} limit 1`,
+  text: `select t.id from requests t where t.org_id = $1 and ${walks[walk]}
+    order by ${orders[walk]} offset ${scannedMax - 1} limit 1`,
 });
 
 const pages: Readonly<Record<Walk, Statement>> = {
   organization: page('organization'),
   application: page('application'),
   refused: page('refused'),
+  behind: page('behind'),
 };
 const ends: Readonly<Record<Walk, Statement>> = {
   organization: end('organization'),
   application: end('application'),
   refused: end('refused'),
+  behind: end('behind'),
 };
 
 function walkOf({ appId, statusFrom, errorCode }: RequestFilter): Walk {
   if (errorCode !== null || (statusFrom !== null && statusFrom >= refusedStatusMin)) return 'refused';
   return appId === null ? 'organization' : 'application';
+}
+
+const position: Statement = {
+  name: 'request_position',
+  text: `select t.position::text as position from requests t where t.org_id = $1 and t.id >= $2 and t.id <= $2
+    order by t.org_id desc, t.id desc limit 1`,
+};
+
+/** Where a request was written; undefined for one that is not kept, or not any more. */
+async function findPosition(reader: Rows, orgId: string, id: string | null): Promise<string | undefined> {
+  if (id === null) return undefined;
+  const [row] = await reader.rows<{ position: string }>(position, [orgId, id]);
+  return row?.position;
+}
+
+/** Ids are all of one length, so nothing is between an id and what begins with it. */
+function laterId(id: string | null, fromId: string): string {
+  return id !== null && id >= fromId ? `${id}0` : fromId;
+}
+
+function earlierId(id: string | null, toId: string): string {
+  return id !== null && id < toId ? id : toId;
 }
 
 export async function findRequests(
@@ -109,13 +142,19 @@ export async function findRequests(
   filter: RequestFilter,
   limit: number,
 ): Promise<RequestPage> {
-  const walk = walkOf(filter);
-  const span = [orgId, filter.fromId, filter.toId, filter.appId];
+  const behind = await findPosition(reader, orgId, filter.behindId);
+  const walk = behind === undefined ? walkOf(filter) : 'behind';
+  const [from, to] =
+    behind === undefined
+      ? [laterId(filter.behindId, filter.fromId), earlierId(filter.cursorId, filter.toId)]
+      : [behind, (await findPosition(reader, orgId, filter.cursorId)) ?? endOfPositions];
+  const span = [orgId, from, to, filter.appId];
   const { statusFrom, statusTo, method, errorCode, actorId, pathPrefix, resourceId } = filter;
   const rows = await reader.rows<ListedRequest>(pages[walk], [
     ...span,
     ...[statusFrom, statusTo, method, errorCode, actorId, pathPrefix, resourceId],
     limit + 1,
+    filter.toId,
   ]);
   if (rows.length > limit) return { rows: rows.slice(0, limit), nextId: rows[limit - 1]?.id ?? null };
   const [last] = await reader.rows<{ id: string }>(ends[walk], span);

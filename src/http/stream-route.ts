@@ -1,0 +1,81 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { refuse } from '../kernel/errors.ts';
+import type { StreamRoute } from '../kernel/route.ts';
+import { strict } from '../kernel/schema.ts';
+import type { EventRow } from '../kernel/trail.ts';
+import { apiVersion } from '../kernel/version.ts';
+import type { EventStreams } from './event-stream.ts';
+import { Refused } from './refused.ts';
+import { type AnswerSinks, leaveAnswer } from './request-log.ts';
+import { sendHead } from './send.ts';
+import { type Admission, principalOf } from './serve.ts';
+import { compileQuery } from './validate.ts';
+
+export interface KeyStreamSettings extends AnswerSinks {
+  readonly streams: EventStreams;
+  /** Whether a key that was let in still would be. */
+  readonly isStillAdmitted: (request: FastifyRequest) => Promise<boolean>;
+}
+
+// A key is looked up at most once a second, so this is how long one that was revoked may go on to listen, and a half more.
+const lookMs = 500;
+const busySeconds = 10;
+
+/** A route of the table that does not end: the live events of the application whose key asks. */
+export function addKeyStream(
+  app: FastifyInstance,
+  route: StreamRoute,
+  url: string,
+  admit: Admission,
+  settings: KeyStreamSettings,
+): void {
+  const checkQuery = compileQuery(route.query ?? strict({}));
+  app.route({
+    method: 'GET',
+    url,
+    config: { route },
+    onRequest: admit,
+    handler: async (request, reply) => {
+      const { orgId, appId } = principalOf(request);
+      const query = { ...(request.query as Record<string, unknown>) };
+      const refusal = checkQuery(query);
+      if (refusal) throw new Refused(refusal);
+      const takes = route.streams(query);
+      if (typeof takes !== 'function') throw new Refused(takes);
+      if (request.method === 'HEAD') return sendHead(reply, 'text/event-stream');
+      reply.headers({ 'Request-Id': request.id, 'Api-Version': apiVersion });
+      beginStream(
+        reply,
+        settings.streams,
+        orgId,
+        'Too many live streams are open in this organization, or on this server. Close some of them.',
+        (event) => event.appId === appId && takes(event.type),
+      );
+      leaveAnswer(settings, request, reply);
+      const looking = setInterval(() => {
+        // While nobody can be asked, nothing can be told either.
+        settings.isStillAdmitted(request).then(
+          (isGood) => isGood || reply.raw.end(),
+          () => undefined,
+        );
+      }, lookMs);
+      reply.raw.once('close', () => clearInterval(looking));
+      return reply;
+    },
+  });
+}
+
+/** From here on the answer is not Fastify's: what was set for it goes along. */
+export function beginStream(
+  reply: FastifyReply,
+  streams: EventStreams,
+  orgId: string,
+  busyWords: string,
+  wants?: (event: EventRow) => boolean,
+): void {
+  for (const [name, value] of Object.entries(reply.getHeaders()))
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  if (!streams.open(orgId, reply.raw, wants))
+    throw new Refused(refuse('service_unavailable', { message: busyWords, retryAfterSeconds: busySeconds }));
+  reply.hijack();
+}

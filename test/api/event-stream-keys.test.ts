@@ -1,0 +1,222 @@
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { scopes } from '../../src/kernel/scopes.ts';
+import type { Server } from '../../src/server.ts';
+import type { Body } from '../support/api-client.ts';
+import { type Listener, listenTo, soon } from '../support/listener.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { openReceiver } from '../support/receiver.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
+
+const events = 'developer_api_webhook_events';
+const payments = 'developer_api_payments';
+const small = { amount: 100, currency: 'EUR' };
+
+describe.each(databaseKinds)('the stream of events for keys on %s', (kind) => {
+  let server: Server;
+  let url: string;
+  let acme: Tenant;
+  const open = new Set<Listener>();
+
+  beforeAll(async () => {
+    server = await openServer(kind);
+    url = await server.listen();
+    acme = await tenant(server);
+  });
+  afterEach(() => {
+    for (const listener of open) listener.close();
+    open.clear();
+  });
+  afterAll(() => server?.close());
+
+  async function listen(
+    { key }: Pick<KeyHolder, 'key'> = acme,
+    query = '',
+    headers: Record<string, string> = {},
+    at = url,
+  ): Promise<Listener> {
+    const listener = await listenTo(`${at}/_api/${events}/stream${query}`, {
+      authorization: `Bearer ${key}`,
+      ...headers,
+    });
+    open.add(listener);
+    return listener;
+  }
+  const pay = async ({ client }: KeyHolder = acme) => (await client.post(payments, small)).body.id;
+  const told = (listener: Listener) => listener.sent('event').map(({ data }) => data.resourceId);
+
+  test('tells what happens from now on as the API shows it, with the headers of every answer', async () => {
+    await pay();
+    const listener = await listen();
+    const { headers, statusCode } = listener.response;
+    expect(statusCode).toBe(200);
+    expect(headers['content-type']).toBe('text/event-stream; charset=utf-8');
+    expect(headers['request-id']).toMatch(/^req_/);
+    expect(headers['api-version']).toBe('2026-11-15');
+    const id = await pay();
+    await soon(() => expect(told(listener)).toEqual([id]));
+    const [sent] = listener.sent('event');
+    const { requestId: _requestId, ...shown } = (await acme.client.get(`${events}/${sent?.data.id}`)).body;
+    expect(sent).toEqual({ id: shown.id, event: 'event', data: shown });
+  });
+
+  test('tells of the records of its own application, whoever moves them, and of no other', async () => {
+    const other = await acme.addKey({ application: 'other' });
+    const stranger = await tenant(server);
+    const listener = await listen(other);
+    await pay();
+    await pay(stranger);
+    const own = await pay(other);
+    await acme.client.post(`${payments}/${own}/advance`, { to: 'authorized' });
+    await soon(() => expect(told(listener)).toEqual([own, own]));
+    expect(listener.sent().map(({ data }) => data.applicationId)).toEqual([other.appId, other.appId]);
+  });
+
+  test('tells only the types that are asked for', async () => {
+    const listener = await listen(acme, '?eventTypes=customer.*,payment.authorized');
+    const { id: customerId } = (await acme.client.post('developer_api_customers', { name: 'Ada' })).body;
+    const id = await pay();
+    await acme.client.post(`${payments}/${id}/advance`, { to: 'authorized' });
+    await acme.client.post(`developer_api_customers/${customerId}/archive`);
+    await soon(() =>
+      expect(listener.sent().map(({ data }) => data.type)).toEqual([
+        'customer.created',
+        'payment.authorized',
+        'customer.archived',
+      ]),
+    );
+  });
+
+  test('goes on behind Last-Event-ID, within its filter and its application', async () => {
+    const own = await tenant(server);
+    const other = await own.addKey({ application: 'other' });
+    const first = await listen(own, '?eventTypes=payment.*');
+    const before = await pay(own);
+    await soon(() => expect(first.sent()).toHaveLength(1));
+    const lastId = first.sent()[0]?.id ?? '';
+    first.close();
+    const missed = await pay(own);
+    await pay(other);
+    await own.client.post('developer_api_customers', { name: 'Ada' });
+    const again = await listen(own, '?eventTypes=payment.*', { 'last-event-id': lastId });
+    const next = await pay(own);
+    await soon(() => expect(told(again)).toEqual([before, missed, next]));
+  });
+
+  test('tells a replay again, also one that no endpoint wants, and without an id to go on from', async () => {
+    const listener = await listen();
+    const other = await listen(await acme.addKey({ application: 'other' }));
+    const id = await pay();
+    await soon(() => expect(listener.sent('event')).toHaveLength(1));
+    const [event] = listener.sent('event');
+    for (const times of [1, 2]) {
+      const { status } = await acme.client.post(`${events}/${event?.data.id}/replay`);
+      expect(status).toBe(200);
+      await soon(() => expect(listener.sent('replay')).toHaveLength(times));
+    }
+    expect(listener.sent('replay')[1]).toEqual({ id: undefined, event: 'replay', data: event?.data });
+    expect(told(listener)).toEqual([id]);
+    expect(other.sent()).toEqual([]);
+  });
+
+  test('tells the replay of a window once for each event, however many endpoints there are', async () => {
+    const own = await tenant(server);
+    const receiver = await openReceiver();
+    for (const _endpoint of [1, 2])
+      await own.client.post('developer_api_webhooks', { url: receiver.url, eventTypes: ['payment.*'] });
+    const ids = [await pay(own), await pay(own)];
+    const listener = await listen(own, '?eventTypes=payment.created');
+    const window = { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', select: 'all' };
+    const dry = await own.client.post('developer_api_webhook_deliveries/replay', { ...window, dryRun: true });
+    expect(dry.body.matched).toBe(4);
+    const done = await own.client.post('developer_api_webhook_deliveries/replay', window);
+    expect(done.body).toMatchObject({ status: 'completed', replayed: 4 });
+    const last = await pay(own);
+    await soon(() => expect(told(listener)).toEqual([last]));
+    await soon(() => expect(listener.sent('replay').map(({ data }) => data.resourceId)).toEqual(ids));
+    await receiver.close();
+  });
+
+  test('refuses what it cannot serve, before anything is streamed', async () => {
+    const path = `${events}/stream`;
+    const { client } = acme;
+    const asked = await client.get(path, 'eventTypes=payment.*,payment.paid');
+    expect(asked.body.error).toMatchObject({ code: 'invalid_request', param: 'eventTypes' });
+    expect(asked.body.error.message).toContain('payment.paid');
+    for (const query of ['eventTypes=', 'eventTypes=payment.*,', 'eventTypes=*&eventTypes=*', 'types=*'])
+      expect((await client.get(path, query)).code, query).toBe('invalid_request');
+    expect((await client.post(path, {})).code).toBe('method_not_allowed');
+    const head = await client.send(path, { method: 'HEAD' });
+    expect([head.status, head.headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    const blind = await acme.addKey({ scopes: scopes.filter((one) => one !== 'webhooks:read') });
+    expect((await blind.client.get(path)).code).toBe('scope_missing');
+  });
+
+  test('is bounded for an organization, and takes one more when one has gone', async () => {
+    const own = await tenant(server);
+    const all = await Promise.all(Array.from({ length: 10 }, () => listen(own)));
+    const refused = await own.client.get(`${events}/stream`);
+    expect(refused.code).toBe('service_unavailable');
+    expect(refused.headers['retry-after']).toBe('10');
+    all[0]?.close();
+    await soon(async () => {
+      const next = await listen(own);
+      expect(next.response.statusCode).toBe(200);
+    });
+  });
+
+  test.each(['revoked', 'expired', 'without the scope'])('ends when the key is %s', async (how) => {
+    const own = await tenant(server);
+    const expiresAt = new Date(Date.now() + 1_500).toISOString();
+    const holder = await own.addKey(how === 'expired' ? { expiresAt } : {});
+    const listener = await listen(holder);
+    const staying = await listen(own);
+    await pay(own);
+    await soon(() => expect(listener.sent()).toHaveLength(1));
+    if (how === 'revoked') await own.addKey({ key: holder.key, revoked: true });
+    if (how === 'without the scope') await own.addKey({ key: holder.key, scopes: ['payments:read'] });
+    await listener.end;
+    const id = await pay(own);
+    await soon(() => expect(told(staying)).toContain(id));
+    expect(told(listener)).not.toContain(id);
+    const again = await listen(holder);
+    expect([401, 403]).toContain(again.response.statusCode);
+  });
+
+  test('is in the log of requests as soon as it is open', async () => {
+    const own = await tenant(server);
+    const listener = await listen(own);
+    const id = String(listener.response.headers['request-id']);
+    const logged = await own.client.get(`developer_api_requests/${id}`);
+    expect(logged.body).toMatchObject({ route: 'streamWebhookEvents', httpStatus: 200, responseBody: null });
+    listener.close();
+    await listener.end;
+    const all = await own.client.get('developer_api_requests');
+    expect(all.body.data.filter((one: Body) => one.route === 'streamWebhookEvents')).toHaveLength(1);
+  });
+
+  test('ends when the server closes', async () => {
+    const own = await openServer(kind);
+    const at = await own.listen();
+    const listener = await listen(await tenant(own), '', {}, at);
+    await own.close();
+    await listener.end;
+    expect(listener.response.complete).toBe(true);
+  });
+});
+
+test('tells what another node commits, events and replays alike', async () => {
+  const databaseUrl = await createDatabase(inject('postgresUrl'));
+  const secret = 's'.repeat(32);
+  const here = await openServer('postgres', { databaseUrl, secret });
+  const there = await openServer('postgres', { databaseUrl, secret });
+  const own = await tenant(there);
+  const headers = { authorization: `Bearer ${own.key}` };
+  const listener = await listenTo(`${await here.listen()}/_api/${events}/stream`, headers);
+  const { id } = (await own.client.post(payments, small)).body;
+  await soon(() => expect(listener.sent('event').map(({ data }) => data.resourceId)).toEqual([id]));
+  await own.client.post(`${events}/${listener.sent()[0]?.data.id}/replay`);
+  await soon(() => expect(listener.sent('replay').map(({ data }) => data.resourceId)).toEqual([id]));
+  listener.close();
+  await Promise.all([here.close(), there.close()]);
+});
