@@ -26,7 +26,8 @@ import type { Instant } from './kernel/table.ts';
 import { built } from './places.ts';
 import { providers } from './provider/index.ts';
 import { beginAdvance } from './resources/clocks/machine.ts';
-import { consoleRoutes, resources, routes } from './resources/index.ts';
+import { beginExamination } from './resources/examinations/machine.ts';
+import { consoleRoutes, eventCatalogue, resources, routes } from './resources/index.ts';
 import { findAnyWebhook } from './resources/webhooks/store.ts';
 import { ownSecret } from './secret.ts';
 import { AddressGuard } from './workers/address-guard.ts';
@@ -34,6 +35,7 @@ import { ClockRunner } from './workers/clock-runner.ts';
 import { consoleErrands, hashOfToken } from './workers/console-errands.ts';
 import { Deliverer } from './workers/deliverer.ts';
 import { createDeliveries } from './workers/deliveries.ts';
+import { Examinations } from './workers/examinations.ts';
 import { startReaper } from './workers/reaper.ts';
 import { Replayer } from './workers/replayer.ts';
 import { RequestLog } from './workers/request-log.ts';
@@ -54,6 +56,7 @@ export interface Server {
   /** The time that is shown for what happens now. */
   readonly wallClock: () => Instant;
   readonly deliverer: Deliverer;
+  readonly examinations: Examinations;
   readonly requestLog: RequestLog;
   readonly sealer: Sealer;
   readonly eventStreams: EventStreams;
@@ -171,6 +174,7 @@ function assemble(
     uptime,
   });
   const errands = webhookErrands({ engine, reader, vault, guard, deliverer, wallClock });
+  const examinations = new Examinations({ engine, vault, sender, catalogue: eventCatalogue, wallClock });
   const journal = new RequestJournal(database);
   const requestLog = new RequestLog({ journal, wallClock, uptime, onError });
   let isDraining = false;
@@ -193,6 +197,7 @@ function assemble(
       ...errands,
       ...consoleErrands({ engine, reader, wallClock, publicUrl, people }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
+      [beginExamination.name, (submission) => examinations.examine(submission)],
     ]),
     console: config.role === 'worker' ? undefined : consoleOf(config, people),
     logLevel: config.logLevel,
@@ -219,6 +224,7 @@ function assemble(
     people,
     wallClock,
     deliverer,
+    examinations,
     requestLog,
     sealer,
     eventStreams,
@@ -239,6 +245,7 @@ function assemble(
       isDraining = true;
       stopReaper();
       runner.stop();
+      examinations.stop();
       await timers?.stop();
       // Before the requests are waited for: these would never end by themselves.
       eventStreams.close();

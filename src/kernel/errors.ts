@@ -214,6 +214,12 @@ export const errorCatalogue = {
     'Change a webhook that is there instead of making another one.',
     stored,
   ),
+  examination_running: entry(
+    409,
+    'The receiver of this webhook is being examined by another request.',
+    'Wait as long as Retry-After says, then send the same request again.',
+    retryable,
+  ),
   ...consoleErrors,
   rate_limited: entry(
     429,

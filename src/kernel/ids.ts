@@ -13,6 +13,7 @@ export const idPrefixes = {
   webhook: 'whk',
   delivery: 'dlv',
   replay: 'rpl',
+  examination: 'exm',
   provider_event: 'pev',
   ledger_entry: 'lge',
   settlement_line: 'stl',

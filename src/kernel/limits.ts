@@ -43,6 +43,8 @@ export const limits = {
   webhookOverlapSecondsMax: 604_800,
   webhookTimeoutMs: 10_000,
   webhookResponseBytesMax: 16 * 1024,
+  examinationMsMax: 30_000,
+  examinationAtOnceMax: 20,
   applicationsMax: 100,
   apiKeysPerApplicationMax: 100,
   apiKeyNetworksMax: 50,

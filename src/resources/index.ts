@@ -12,6 +12,7 @@ import { deliveryRoutes } from './deliveries/api.ts';
 import { disputeResource, disputeRoutes } from './disputes/api.ts';
 import { catalogueOf } from './event-catalogue/machine.ts';
 import { eventRoutes } from './events/api.ts';
+import { examinationRoutes } from './examinations/api.ts';
 import { fxRateRoutes } from './fx-rates/api.ts';
 import { historyRoutes } from './history/api.ts';
 import { invitationResource, invitationRoutes } from './invitations/api.ts';
@@ -74,6 +75,7 @@ export const routes: readonly Route[] = [
   ...clockRoutes,
   ...webhookRoutes(eventCatalogue.map(({ type }) => type)),
   ...webhookTestRoutes(eventCatalogue),
+  ...examinationRoutes(eventCatalogue),
   ...eventRoutes(eventCatalogue, filters),
   ...deliveryRoutes,
   ...replayRoutes,

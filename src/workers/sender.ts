@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
 import { limits } from '../kernel/limits.ts';
 import { retryAfterOf } from '../kernel/retry.ts';
@@ -15,8 +16,17 @@ export interface Outcome {
   readonly retryAfterSeconds: number;
 }
 
+/** What an examination does otherwise than a delivery. */
+export interface Manner {
+  readonly method?: 'POST' | 'GET';
+  /** Less than the limit. */
+  readonly timeoutMs?: number;
+  /** On a connection that is used for nothing else. */
+  readonly isAlone?: boolean;
+  readonly signal?: AbortSignal;
+}
+
 const headerBytesMax = 16 * 1024;
-const seconds = limits.webhookTimeoutMs / 1_000;
 
 /**
  * Sends one request, within bounds of time and memory whatever the receiver does: it is waited for as long as the limit
@@ -43,8 +53,9 @@ export class Sender {
   async send(
     url: string,
     headers: Readonly<Record<string, string>>,
-    body: string,
+    body: string | Readable | null,
     wallClock: () => number,
+    { method = 'POST', timeoutMs = limits.webhookTimeoutMs, isAlone = false, signal }: Manner = {},
   ): Promise<Outcome | undefined> {
     const startedAt = performance.now();
     const took = () => Math.round(performance.now() - startedAt);
@@ -57,15 +68,17 @@ export class Sender {
     const timer = setTimeout(() => {
       isLate = true;
       cut.abort();
-    }, limits.webhookTimeoutMs);
+    }, timeoutMs);
+    const signals = signal ? AbortSignal.any([cut.signal, signal]) : cut.signal;
     this.#open.add(cut);
     try {
       const response = await request(url, {
         dispatcher: this.#agent,
-        method: 'POST',
+        method,
         headers,
         body,
-        signal: cut.signal,
+        reset: isAlone,
+        signal: signals,
       });
       const { statusCode } = response;
       const shown = textHeaders(response.headers);
@@ -81,7 +94,7 @@ export class Sender {
       };
     } catch (error) {
       if (this.#isStopped) return undefined;
-      return { ...nothing, durationMs: took(), error: isLate ? tooLate : plainWords(error, url) };
+      return { ...nothing, durationMs: took(), error: isLate ? tooLate(timeoutMs) : plainWords(error, url) };
     } finally {
       clearTimeout(timer);
       this.#open.delete(cut);
@@ -96,7 +109,8 @@ export class Sender {
   }
 }
 
-const tooLate = `Timeout: no answer within ${seconds} seconds.`;
+const tooLate = (ms: number = limits.webhookTimeoutMs) =>
+  `Timeout: no answer within ${Math.round(ms / 1_000)} seconds.`;
 
 function problemOfStatus(status: number): string | null {
   if (status >= 200 && status < 300) return null;
@@ -141,10 +155,10 @@ const plain: Readonly<Record<string, (host: string) => string>> = {
   ECONNREFUSED: (host) => `Connection refused: nothing listens at ${host}.`,
   EHOSTUNREACH: (host) => `Network: there is no way to ${host}.`,
   ENETUNREACH: (host) => `Network: there is no way to ${host}.`,
-  ETIMEDOUT: () => tooLate,
-  UND_ERR_CONNECT_TIMEOUT: () => tooLate,
-  UND_ERR_HEADERS_TIMEOUT: () => tooLate,
-  UND_ERR_BODY_TIMEOUT: () => tooLate,
+  ETIMEDOUT: () => tooLate(),
+  UND_ERR_CONNECT_TIMEOUT: () => tooLate(),
+  UND_ERR_HEADERS_TIMEOUT: () => tooLate(),
+  UND_ERR_BODY_TIMEOUT: () => tooLate(),
   ECONNRESET: () => 'Connection closed: it ended before an answer came.',
   EPIPE: () => 'Connection closed: it ended before an answer came.',
   UND_ERR_SOCKET: () => 'Connection closed: it ended before an answer came.',

@@ -137,6 +137,16 @@ export const provokedBy = {
     'resource_not_found',
     'scope_missing',
   ],
+  examinations: [
+    'api_key_missing',
+    'examination_running',
+    'idempotency_in_progress',
+    'idempotency_key_missing',
+    'idempotency_key_reused',
+    'invalid_request',
+    'resource_not_found',
+    'scope_missing',
+  ],
   replays: [
     'api_key_missing',
     'idempotency_key_missing',

@@ -10,6 +10,7 @@ import { unmeasured } from '../../src/http/metrics.ts';
 import { presentEntry } from '../../src/kernel/ledger-entry.ts';
 import { providers } from '../../src/provider/index.ts';
 import { beginAdvance } from '../../src/resources/clocks/machine.ts';
+import { beginExamination } from '../../src/resources/examinations/machine.ts';
 import { resources, routes } from '../../src/resources/index.ts';
 import { consoleOf, createServer, type Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
@@ -83,6 +84,7 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
       ...webhookErrands({ ...server, engine, reader, wallClock }),
       ...consoleErrands({ ...server, engine, reader, wallClock, publicUrl: () => '' }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
+      [beginExamination.name, (submission) => server.examinations.examine(submission)],
     ]),
     console: consoleOf({ registration: 'open' }, server.people),
     logLevel: 'silent',

@@ -4,6 +4,7 @@ import { currencies } from '../../kernel/currency.ts';
 import { declineCodes, declines } from '../../kernel/decline.ts';
 import { payloadSchema } from '../../kernel/event.ts';
 import type { EventType } from '../../kernel/event-type.ts';
+import { caseNames, caseWords, severities } from '../../kernel/examination.ts';
 import { limits } from '../../kernel/limits.ts';
 import { returnReasons, transferFailures } from '../../kernel/return.ts';
 import type { Route } from '../../kernel/route.ts';
@@ -41,6 +42,7 @@ export function capabilitiesRoute(resources: readonly AnyResource[], catalogue: 
       example: payload,
     })),
     eventSchemas: Object.fromEntries(shown.map(({ name, schema }) => [name, schema])),
+    examinationCases: caseNames.map((name) => ({ name, ...caseWords[name] })),
     scenarios: paymentScenarios,
     declineCodes: declineCodes.map((code) => ({
       code,
@@ -96,6 +98,14 @@ export function capabilitiesRoute(resources: readonly AnyResource[], catalogue: 
       eventSchemas: Type.Record(Type.String(), Type.Unknown(), {
         description: 'By resource, the JSON Schema of the `data` in its events.',
       }),
+      examinationCases: Type.Array(
+        Type.Object({
+          name: Type.Enum([...caseNames]),
+          title: Type.String(),
+          severity: Type.Enum([...severities]),
+        }),
+        { description: 'What the receiver of a webhook can be examined in.' },
+      ),
       scenarios: Type.Array(Type.String()),
       declineCodes: Type.Array(
         Type.Object({ code: Type.String(), retryable: Type.Boolean(), message: Type.String() }),

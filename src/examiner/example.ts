@@ -1,0 +1,36 @@
+import type { ExampleEvent } from './forge.ts';
+
+/** For who examines without a server to ask for examples. A test compares it with the schema of a payment. */
+export const exampleEvent: ExampleEvent = {
+  type: 'payment.created',
+  data: {
+    object: 'payment',
+    sandbox: true,
+    status: 'pending',
+    id: 'pay_01m7hsbbm0e008000000000001',
+    amount: 12_500,
+    currency: 'EUR',
+    amountCapturable: 0,
+    amountCaptured: 0,
+    amountRefunded: 0,
+    amountRefundable: 0,
+    amountDisputed: 0,
+    feeAmount: 0,
+    captureMethod: 'manual',
+    paymentMethod: { type: 'card', lastFour: '4242' },
+    customerId: 'cus_01m7hsbbm0e008000000000001',
+    description: 'Order 1001',
+    reference: 'order-1001',
+    metadata: { cart: '81' },
+    scenario: 'approve',
+    autoAdvance: false,
+    failure: null,
+    attempts: [{ number: 1, scenario: 'approve', failure: null, failedAt: null }],
+    disputeId: null,
+    allowedActions: ['require_action', 'process', 'authorize', 'fail', 'cancel', 'expire'],
+    reconciliation: null,
+    version: 1,
+    createdAt: '2026-11-16T09:00:00.000Z',
+    updatedAt: '2026-11-16T09:00:00.000Z',
+  },
+};

@@ -1,0 +1,46 @@
+import { type Static, Type } from 'typebox';
+import type { EventType } from '../../kernel/event-type.ts';
+import { caseNames, Examination } from '../../kernel/examination.ts';
+import type { Route } from '../../kernel/route.ts';
+import { strict } from '../../kernel/schema.ts';
+import { beginExamination } from './machine.ts';
+
+export function examinationRoutes(catalogue: readonly EventType[]): readonly Route[] {
+  const ExamineBody = strict({
+    cases: Type.Optional(
+      Type.Array(Type.Enum([...caseNames]), {
+        minItems: 1,
+        maxItems: caseNames.length,
+        uniqueItems: true,
+        description: 'All of them unless told. `valid_signature` is always tried, and first.',
+      }),
+    ),
+    eventType: Type.Optional(
+      Type.Enum(
+        catalogue.map(({ type }) => type),
+        {
+          description:
+            'Events of this type are sent; else `payment.created`, or the first that the endpoint wants.',
+        },
+      ),
+    ),
+  });
+  return [
+    {
+      operationId: 'examineWebhook',
+      method: 'POST',
+      path: 'developer_api_webhooks/{id}/examine',
+      scope: 'webhooks:write',
+      tag: 'Webhooks',
+      summary:
+        'Attack the endpoint with forged, stale, repeated and odd requests, and grade how its receiver stands it',
+      body: ExamineBody,
+      bodyName: 'WebhookExamination',
+      isBodyOptional: true,
+      response: Examination,
+      responseName: 'Examination',
+      command: beginExamination,
+      input: ({ params, body }) => ({ id: params.id ?? '', ...(body as Static<typeof ExamineBody>) }),
+    },
+  ];
+}

@@ -1,0 +1,369 @@
+import { randomUUID } from 'node:crypto';
+import { Ajv } from 'ajv';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { caseNames, Examination, type ExaminationReport } from '../../src/kernel/examination.ts';
+import type { Server } from '../../src/server.ts';
+import { rowsOf } from '../api/clockwork.ts';
+import { provokedBy } from '../api/codes.ts';
+import {
+  expectRefused,
+  type Hook,
+  type HookShop,
+  nobody,
+  openHookShop,
+  receiving,
+  unknownWebhook,
+  webhooks,
+} from '../api/hooks.ts';
+import { done, expectReplay } from '../api/lifecycle.ts';
+import { ApiClient, type Body, seenCodes } from '../support/api-client.ts';
+import { withStatus } from '../support/receiver.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { type Tenant, tenant } from '../support/tenant.ts';
+import { type Event, type Examinee, type Fault, openExaminee, verified } from './receivers.ts';
+
+type Report = Body & ExaminationReport;
+
+describe.each(databaseKinds)('examining a receiver on %s', (kind) => {
+  let server: Server;
+  let other: Tenant;
+  let shop: HookShop;
+
+  beforeAll(async () => {
+    server = await openServer(kind);
+    other = await tenant(server);
+  });
+  beforeEach(async () => {
+    shop = await openHookShop(server);
+  });
+  afterAll(() => server?.close());
+
+  const ask = (id: string, body?: unknown, idempotencyKey: string = randomUUID()) =>
+    shop.client.post(`${webhooks}/${id}/examine`, body, { idempotencyKey });
+  const examined = async (id: string, body?: unknown) => done(await ask(id, body)) as unknown as Report;
+
+  /** A receiver that verifies with the secret of its own endpoint, unless told otherwise. */
+  async function hooked(fault: Fault = {}, settings: object = {}): Promise<Examinee & { hook: Hook }> {
+    let hook: Hook | undefined;
+    const receiver = await openExaminee({ verify: (handled) => verified(handled, hook?.secret), ...fault });
+    hook = await shop.hook(receiver, settings);
+    return { ...receiver, hook };
+  }
+
+  const eventsOf = ({ handled }: Examinee) =>
+    handled
+      .filter(({ request }) => request.method === 'POST')
+      .map(({ rawBody }) => JSON.parse(rawBody.toString('utf8')) as Event);
+  const failed = ({ cases }: ExaminationReport) =>
+    cases.filter(({ outcome }) => outcome === 'failed').map(({ name }) => name);
+  const traces = () =>
+    rowsOf(
+      server,
+      'select id from events where org_id = $1 union all select id from deliveries where org_id = $1',
+      [shop.orgId],
+    );
+
+  describe('200', () => {
+    test('a receiver without a fault gets an A, in the form that the document promises', async () => {
+      const receiver = await hooked();
+      const answer = await ask(receiver.hook.id);
+      expect(answer.status).toBe(200);
+      const report = answer.body as unknown as Report;
+      expect(report).toMatchObject({
+        object: 'examination',
+        sandbox: true,
+        requestId: answer.headers['request-id'],
+        status: 'passed',
+        webhookId: receiver.hook.id,
+        url: receiver.url,
+        eventType: 'payment.created',
+        grade: 'A',
+        score: 100,
+        complete: true,
+        message: null,
+      });
+      expect(report.cases.map(({ name, outcome }) => [name, outcome])).toEqual(
+        caseNames.map((name) => [name, 'passed']),
+      );
+      const check = new Ajv({ strict: false, formats: { 'date-time': true } }).compile(Examination);
+      check(report);
+      expect(check.errors).toBeNull();
+      for (const { headers } of receiver.handled) {
+        expect(headers['sandbank-examination']).toBe(report.id);
+        expect(headers['user-agent']).toMatch(/^Sandbank\//);
+      }
+      for (const event of eventsOf(receiver)) expect(event.sandbox).toBe(true);
+    });
+
+    test('nothing is left in events, deliveries or the webhook; the audit trail says who did it', async () => {
+      const receiver = await hooked();
+      const before = await shop.readHook(receiver.hook.id);
+      const answer = await ask(receiver.hook.id);
+      expect(receiver.handled.length).toBeGreaterThan(40);
+      expect(await traces()).toEqual([]);
+      const { requestId: _before, ...shown } = before;
+      expect(await shop.readHook(receiver.hook.id)).toMatchObject(shown);
+      const rows = await rowsOf(
+        server,
+        'select action, outcome, actor_id as "actorId", resource_id as "resourceId" from audit where org_id = $1 and request_id = $2 order by id',
+        [shop.orgId, answer.headers['request-id']],
+      );
+      const who = { outcome: 'accepted', actorId: shop.keyId, resourceId: receiver.hook.id };
+      expect(rows).toEqual([
+        { action: 'webhooks.examine', ...who },
+        { action: 'webhooks.conclude_examination', ...who },
+      ]);
+    });
+
+    test('a receiver that verifies nothing gets an F', async () => {
+      const receiver = await hooked({ verify: ({ rawBody }) => JSON.parse(rawBody.toString('utf8')) });
+      const report = await examined(receiver.hook.id);
+      expect(report).toMatchObject({ status: 'failed', grade: 'F', complete: true });
+      expect(failed(report)).toContain('missing_signature');
+      expect(failed(report)).toContain('tampered_body');
+    });
+
+    test('a body that comes in pieces and a large one arrive whole through the sender of the server', async () => {
+      const receiver = await hooked({
+        read: async (request) => {
+          let body = '';
+          for await (const chunk of request) body += chunk;
+          return Buffer.from(body);
+        },
+      });
+      const report = await examined(receiver.hook.id, {
+        cases: ['split_body', 'large_payload', 'get_request'],
+      });
+      expect(failed(report)).toEqual(['split_body']);
+      expect(receiver.handled.map(({ request }) => request.method)).toEqual(['POST', 'POST', 'POST', 'GET']);
+    });
+
+    test('only what is chosen is tried, with events of the type that is chosen', async () => {
+      const receiver = await hooked();
+      const report = await examined(receiver.hook.id, {
+        cases: ['duplicate', 'stale_timestamp'],
+        eventType: 'transfer.completed',
+      });
+      expect(report.cases.map(({ name }) => name)).toEqual([
+        'valid_signature',
+        'stale_timestamp',
+        'duplicate',
+      ]);
+      expect(eventsOf(receiver).map(({ type }) => type)).toEqual(Array(4).fill('transfer.completed'));
+      expect(eventsOf(receiver)[0]?.data).toMatchObject({ object: 'transfer', status: 'completed' });
+    });
+
+    test.each([
+      [['*'], 'payment.created'],
+      [['refund.*', 'payment.*'], 'payment.created'],
+      [['transfer.completed'], 'transfer.completed'],
+      [['dispute.*'], 'dispute.created'],
+    ])('an endpoint that wants %s gets events of %s unless told', async (eventTypes, type) => {
+      const receiver = await hooked({}, { eventTypes });
+      expect(await examined(receiver.hook.id, { cases: ['valid_signature'] })).toMatchObject({
+        eventType: type,
+      });
+      expect(eventsOf(receiver)).toMatchObject([{ type }]);
+    });
+
+    test('where nothing listens it says so in one sentence, and nothing else is held against it', async () => {
+      const gone = await nobody();
+      const { id } = await shop.hook(gone);
+      const report = await examined(id);
+      const error = `Connection refused: nothing listens at 127.0.0.1:${gone.port}.`;
+      expect(report).toMatchObject({ status: 'failed', grade: 'F', score: 0, complete: false });
+      expect(report.message).toMatch(`No answer came. ${error} Nothing else was tried`);
+      expect(report.cases).toMatchObject([
+        { name: 'valid_signature', outcome: 'failed', attempts: [{ responseStatus: null, error }] },
+      ]);
+    });
+
+    test('410 does not disable the endpoint: it is no delivery', async () => {
+      const { id } = await shop.hook(await receiving(withStatus(410)));
+      expect(await examined(id)).toMatchObject({ grade: 'F', message: expect.stringContaining('410') });
+      expect(await shop.readHook(id)).toMatchObject({ status: 'enabled', version: 1 });
+    });
+
+    test('a disabled endpoint can be examined, and stays disabled', async () => {
+      const receiver = await hooked();
+      await shop.act(receiver.hook.id, 'disable');
+      expect(await examined(receiver.hook.id, { cases: ['duplicate'] })).toMatchObject({ grade: 'A' });
+      expect(await shop.readHook(receiver.hook.id)).toMatchObject({ status: 'disabled' });
+    });
+
+    test('while secrets overlap both sign, and after that the new one alone', async () => {
+      const receiver = await hooked();
+      const { id } = receiver.hook;
+      await shop.act(id, 'rotate_secret', { overlapSeconds: 60 });
+      expect(await examined(id, { cases: ['rotated_secret', 'other_secret'] })).toMatchObject({ grade: 'A' });
+      await shop.time.advance({ seconds: 60 });
+      expect(await examined(id)).toMatchObject({ grade: 'F', message: expect.stringContaining('401') });
+    });
+
+    test('another application of the organization may examine it', async () => {
+      const receiver = await hooked();
+      const sister = await shop.addKey({ application: 'second' });
+      const answer = await sister.client.post(`${webhooks}/${receiver.hook.id}/examine`, {
+        cases: ['duplicate'],
+      });
+      expect(done(answer)).toMatchObject({ grade: 'A' });
+    });
+
+    test('the same key again sends nothing and answers byte for byte', async () => {
+      const receiver = await hooked();
+      const key = randomUUID();
+      const first = await ask(receiver.hook.id, { cases: ['duplicate'] }, key);
+      const sent = receiver.handled.length;
+      expectReplay(await ask(receiver.hook.id, { cases: ['duplicate'] }, key), first);
+      expect(receiver.handled).toHaveLength(sent);
+      expect((await ask(receiver.hook.id, { cases: ['burst'] }, key)).code).toBe('idempotency_key_reused');
+    });
+
+    test('no secret of the endpoint is in the report or in what is kept of it', async () => {
+      const receiver = await hooked({
+        refuse: (_error, { response }) => response.writeHead(401).end(`whsec: ${receiver.hook.secret}`),
+      });
+      const answer = await ask(receiver.hook.id);
+      expect(answer.body).toMatchObject({ grade: 'F' });
+      expect(answer.text).not.toContain(receiver.hook.secret.slice(6, -1));
+      const kept = await rowsOf(server, 'select body from idempotency where org_id = $1', [shop.orgId]);
+      expect(JSON.stringify(kept)).not.toContain(receiver.hook.secret.slice(6, -1));
+    });
+  });
+
+  describe('400', () => {
+    test.each<[what: string, body: unknown, param: string]>([
+      ['an unknown case', { cases: ['nonsense'] }, '/cases/0'],
+      ['no case', { cases: [] }, '/cases'],
+      ['a case twice', { cases: ['burst', 'burst'] }, '/cases'],
+      ['cases that are no list', { cases: 'burst' }, '/cases'],
+      ['an unknown type', { eventType: 'payment.exploded' }, '/eventType'],
+      ['an unknown field', { url: 'http://127.0.0.1/' }, '/url'],
+    ])('%s is refused, and nothing is sent', async (_what, body, param) => {
+      const receiver = await hooked();
+      expectRefused(await ask(receiver.hook.id, body), 'invalid_request', param);
+      expect(receiver.handled).toEqual([]);
+    });
+
+    test('it needs a key', async () => {
+      const { hook } = await hooked();
+      const bare = await shop.client.post(`${webhooks}/${hook.id}/examine`, {}, { idempotencyKey: null });
+      expect(bare.code).toBe('idempotency_key_missing');
+    });
+  });
+
+  describe('401, 403 and 404', () => {
+    test('nobody examines who may not, and nothing is sent', async () => {
+      const receiver = await hooked();
+      const path = `${webhooks}/${receiver.hook.id}/examine`;
+      const reader = await shop.addKey({ scopes: ['webhooks:read'] });
+      expect((await new ApiClient(server.app, null).post(path)).code).toBe('api_key_missing');
+      expect((await reader.client.post(path)).code).toBe('scope_missing');
+      expect((await other.client.post(path)).code).toBe('resource_not_found');
+      expect((await ask(unknownWebhook)).code).toBe('resource_not_found');
+      expect((await ask('nonsense')).code).toBe('resource_not_found');
+      expect(receiver.handled).toEqual([]);
+    });
+  });
+
+  describe('409', () => {
+    test('one endpoint is examined by one request at a time, others meanwhile, and the refusal is not kept', async () => {
+      let letGo = (): void => undefined;
+      const held = new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      let came = (): void => undefined;
+      const begun = new Promise<void>((resolve) => {
+        came = resolve;
+      });
+      const receiver = await hooked({
+        handle: async () => {
+          came();
+          await held;
+          return false;
+        },
+      });
+      const free = await hooked();
+      const [keyOfFirst, keyOfSecond] = [randomUUID(), randomUUID()];
+      const cases = { cases: ['duplicate'] };
+      const first = ask(receiver.hook.id, cases, keyOfFirst);
+      await begun;
+      const second = await ask(receiver.hook.id, cases, keyOfSecond);
+      expect([second.status, second.code]).toEqual([409, 'examination_running']);
+      expect(second.body.error).toMatchObject({ retryable: true });
+      expect(Number(second.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+      // The same request is not another one: it is told that it is in progress.
+      expect((await ask(receiver.hook.id, cases, keyOfFirst)).code).toBe('idempotency_in_progress');
+      expect(await examined(free.hook.id, cases)).toMatchObject({ grade: 'A' });
+      letGo();
+      expect((await first).body).toMatchObject({ grade: 'A' });
+      expect((await ask(receiver.hook.id, cases, keyOfSecond)).body).toMatchObject({ grade: 'A' });
+    });
+
+    test('after a refusal it is free for the next', async () => {
+      expect((await ask(unknownWebhook)).code).toBe('resource_not_found');
+      expect((await ask(unknownWebhook)).code).toBe('resource_not_found');
+    });
+  });
+
+  test('a server that is closed ends an examination where it is', async () => {
+    const own = await openServer(kind);
+    try {
+      const ownShop = await openHookShop(own);
+      let came = (): void => undefined;
+      const begun = new Promise<void>((resolve) => {
+        came = resolve;
+      });
+      const receiver = await openExaminee({
+        before: () => {
+          came();
+          return new Promise<boolean>(() => undefined);
+        },
+      });
+      const { id } = await ownShop.hook(receiver);
+      const asked = ownShop.client.post(`${webhooks}/${id}/examine`);
+      await begun;
+      const startedAt = performance.now();
+      own.examinations.stop();
+      const answer = await asked;
+      expect(answer.body).toMatchObject({
+        complete: false,
+        status: 'failed',
+        message: 'The examination was stopped before its end.',
+        cases: [],
+      });
+      expect(performance.now() - startedAt).toBeLessThan(5_000);
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+describe.each(databaseKinds)('a server that sends to no private address on %s', (kind) => {
+  let server: Server;
+  beforeAll(async () => {
+    server = await openServer(kind, { allowsPrivateWebhooks: false });
+  });
+  afterAll(() => server?.close());
+
+  test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]'])('examines nothing at %s', async (host) => {
+    const shop = await openHookShop(server);
+    const receiver = await openExaminee();
+    const hook = await shop.hook({ url: 'https://1.1.1.1/hook' });
+    // By another way than the API, which refuses it.
+    await rowsOf(server, 'update webhooks set url = $3 where org_id = $1 and id = $2', [
+      shop.orgId,
+      hook.id,
+      `http://${host}:${receiver.port}/hook`,
+    ]);
+    const report = done(await shop.client.post(`${webhooks}/${hook.id}/examine`)) as unknown as Report;
+    expect(report).toMatchObject({ grade: 'F', complete: false });
+    expect(report.message).toMatch(/not a public address, and this server sends only to those/);
+    expect(report.cases).toHaveLength(1);
+    expect(receiver.handled).toEqual([]);
+  });
+});
+
+test('this file provokes the codes that it is said to provoke', () => {
+  expect([...seenCodes].sort()).toEqual(provokedBy.examinations);
+});

@@ -1,0 +1,93 @@
+/** Receivers of webhooks as people write them: one without a fault, and the same with one fault each. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { onTestFinished } from 'vitest';
+
+export const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+export interface Event {
+  readonly id: string;
+  readonly type: string;
+  readonly sequence: number;
+  readonly sandbox: boolean;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface Handled {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly headers: Record<string, string>;
+  readonly rawBody: Buffer;
+}
+
+/** What a receiver may be told to do otherwise. */
+export interface Fault {
+  /** Before anything else; true when it has answered, or has no mind to. */
+  readonly before?: (handled: Handled) => boolean | Promise<boolean>;
+  /** Reads the body; whole and as bytes unless told. */
+  readonly read?: (request: IncomingMessage) => Promise<Buffer>;
+  /** Throws when it refuses; the library verifies unless told. */
+  readonly verify?: (handled: Handled) => unknown;
+  /** The answer to a refusal; 401 without a word unless told. */
+  readonly refuse?: (error: Error, handled: Handled) => void;
+  /** After the verification; true when it has answered. */
+  readonly handle?: (event: Event, handled: Handled) => boolean | Promise<boolean>;
+}
+
+export interface Examinee {
+  readonly url: string;
+  readonly port: number;
+  readonly handled: readonly Handled[];
+  close(): Promise<void>;
+}
+
+export const verified = ({ rawBody, headers }: Pick<Handled, 'rawBody' | 'headers'>, key = secret): unknown =>
+  new Webhook(key).verify(rawBody, headers);
+
+export async function bytesOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+/** Closed when the test ends. */
+export async function openExaminee(
+  fault: Fault = {},
+  finished: (close: () => Promise<void>) => void = onTestFinished,
+): Promise<Examinee> {
+  const handled: Handled[] = [];
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const rawBody = await (fault.read ?? bytesOf)(request);
+    const one: Handled = { request, response, rawBody, headers: request.headers as Record<string, string> };
+    handled.push(one);
+    if (await fault.before?.(one)) return;
+    if (request.method !== 'POST') return void response.writeHead(405, { allow: 'POST' }).end();
+    let event: Event;
+    try {
+      event = (fault.verify ?? verified)(one) as Event;
+    } catch (error) {
+      if (fault.refuse) return fault.refuse(error as Error, one);
+      return void response.writeHead(401).end();
+    }
+    if (await fault.handle?.(event, one)) return;
+    response.writeHead(204).end();
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  let isOpen = true;
+  const close = async () => {
+    if (!isOpen) return;
+    isOpen = false;
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  };
+  finished(close);
+  return { url: `http://127.0.0.1:${port}/hook`, port, handled, close };
+}
