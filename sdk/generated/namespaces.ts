@@ -25,6 +25,7 @@ import type {
   EventList,
   EventReplay,
   EventReplayRequest,
+  Examination,
   FxRateList,
   GetBalancesQuery,
   GetReconciliationQuery,
@@ -38,6 +39,7 @@ import type {
   ListPaymentProviderEventsQuery,
   ListPaymentsQuery,
   ListRefundsQuery,
+  ListRequestsQuery,
   ListSettlementsQuery,
   ListTransferHistoryQuery,
   ListTransferLedgerEntriesQuery,
@@ -47,6 +49,8 @@ import type {
   ListWebhookEventsQuery,
   ListWebhookReplaysQuery,
   ListWebhooksQuery,
+  LoggedRequest,
+  LoggedRequestList,
   Payment,
   PaymentAdvance,
   PaymentCreate,
@@ -74,6 +78,7 @@ import type {
   Webhook,
   WebhookCreate,
   WebhookDetail,
+  WebhookExamination,
   WebhookList,
   WebhookRotateSecret,
   WebhookTest,
@@ -186,6 +191,13 @@ export interface ReplaysNamespace {
   retrieve(id: string, options?: CallOptions): Promise<ReplayProgress>;
 }
 
+export interface RequestsNamespace {
+  /** List requests, newest first. Needs the scopes `payments:read` and `customers:read` and `transfers:read` and `webhooks:read`. `GET /_api/developer_api_requests` */
+  list(query?: ListRequestsQuery, options?: CallOptions): Pages<LoggedRequestList>;
+  /** Retrieve a request with what was sent and what was answered, redacted. Needs the scopes `payments:read` and `customers:read` and `transfers:read` and `webhooks:read`. `GET /_api/developer_api_requests/{id}` */
+  retrieve(id: string, options?: CallOptions): Promise<LoggedRequest>;
+}
+
 export interface SettlementsNamespace {
   /** List the days of the providers' settlement reports, newest first, with totals. Needs the scope `payments:read`. `GET /_api/developer_api_settlements` */
   list(query?: ListSettlementsQuery, options?: CallOptions): Pages<SettlementList>;
@@ -229,6 +241,8 @@ export interface WebhooksNamespace {
   enable(id: string, options?: WriteOptions): Promise<Webhook>;
   /** Send one real event to the endpoint and answer with what the receiver said. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/test` */
   test(id: string, body?: WebhookTest, options?: WriteOptions): Promise<DeliveryDetail>;
+  /** Attack the endpoint with forged, stale, repeated and odd requests, and grade how its receiver stands it. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/examine` */
+  examine(id: string, body?: WebhookExamination, options?: WriteOptions): Promise<Examination>;
 }
 
 /** What a client can do. How it is done is not generated: the table of operations is bound to a transport. */
@@ -244,6 +258,7 @@ export abstract class Namespaces {
   declare readonly reconciliation: ReconciliationNamespace;
   declare readonly refunds: RefundsNamespace;
   declare readonly replays: ReplaysNamespace;
+  declare readonly requests: RequestsNamespace;
   declare readonly settlements: SettlementsNamespace;
   declare readonly transfers: TransfersNamespace;
   declare readonly webhooks: WebhooksNamespace & WebhookVerification;

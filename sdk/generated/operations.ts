@@ -54,8 +54,10 @@ export const operations: readonly Operation[] = [
   { id: 'disableWebhook', namespace: 'webhooks', method: 'disable', verb: 'POST', path: '/_api/developer_api_webhooks/{id}/disable', names: ['id'], gives: 'json', accept: 'application/json' },
   { id: 'enableWebhook', namespace: 'webhooks', method: 'enable', verb: 'POST', path: '/_api/developer_api_webhooks/{id}/enable', names: ['id'], gives: 'json', accept: 'application/json' },
   { id: 'testWebhook', namespace: 'webhooks', method: 'test', verb: 'POST', path: '/_api/developer_api_webhooks/{id}/test', names: ['id'], takes: 'body', gives: 'json', accept: 'application/json' },
+  { id: 'examineWebhook', namespace: 'webhooks', method: 'examine', verb: 'POST', path: '/_api/developer_api_webhooks/{id}/examine', names: ['id'], takes: 'body', gives: 'json', accept: 'application/json' },
   { id: 'createWebhookEvent', namespace: 'events', method: 'create', verb: 'POST', path: '/_api/developer_api_webhook_events', names: [], takes: 'body', gives: 'json', accept: 'application/json' },
   { id: 'listWebhookEvents', namespace: 'events', method: 'list', verb: 'GET', path: '/_api/developer_api_webhook_events', names: [], takes: 'query', gives: 'page', accept: 'application/json' },
+  { id: 'streamWebhookEvents', namespace: 'events', method: 'stream', verb: 'GET', path: '/_api/developer_api_webhook_events/stream', names: [], takes: 'query', gives: 'stream', accept: 'text/event-stream' },
   { id: 'retrieveWebhookEvent', namespace: 'events', method: 'retrieve', verb: 'GET', path: '/_api/developer_api_webhook_events/{id}', names: ['id'], gives: 'json', accept: 'application/json' },
   { id: 'replayWebhookEvent', namespace: 'events', method: 'replay', verb: 'POST', path: '/_api/developer_api_webhook_events/{id}/replay', names: ['id'], takes: 'body', gives: 'json', accept: 'application/json' },
   { id: 'listWebhookDeliveries', namespace: 'deliveries', method: 'list', verb: 'GET', path: '/_api/developer_api_webhook_deliveries', names: [], takes: 'query', gives: 'page', accept: 'application/json' },
@@ -63,4 +65,6 @@ export const operations: readonly Operation[] = [
   { id: 'replayWebhookDeliveries', namespace: 'deliveries', method: 'replay', verb: 'POST', path: '/_api/developer_api_webhook_deliveries/replay', names: [], takes: 'body', gives: 'json', accept: 'application/json' },
   { id: 'listWebhookReplays', namespace: 'replays', method: 'list', verb: 'GET', path: '/_api/developer_api_webhook_replays', names: [], takes: 'query', gives: 'page', accept: 'application/json' },
   { id: 'retrieveWebhookReplay', namespace: 'replays', method: 'retrieve', verb: 'GET', path: '/_api/developer_api_webhook_replays/{id}', names: ['id'], gives: 'json', accept: 'application/json' },
+  { id: 'listRequests', namespace: 'requests', method: 'list', verb: 'GET', path: '/_api/developer_api_requests', names: [], takes: 'query', gives: 'page', accept: 'application/json' },
+  { id: 'retrieveRequest', namespace: 'requests', method: 'retrieve', verb: 'GET', path: '/_api/developer_api_requests/{id}', names: ['id'], gives: 'json', accept: 'application/json' },
 ];

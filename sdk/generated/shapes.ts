@@ -41,6 +41,7 @@ export type ErrorCode =
   | 'webhook_url_not_allowed'
   | 'webhook_not_found'
   | 'webhook_limit_reached'
+  | 'examination_running'
   | 'rate_limited'
   | 'internal_error'
   | 'service_unavailable';
@@ -279,6 +280,8 @@ export type ClockStatus = 'running' | 'frozen';
 
 export type WebhookStatus = 'enabled' | 'disabled';
 
+export type ExaminationStatus = 'passed' | 'failed';
+
 export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
 
 export type ReplayStatus = 'running' | 'completed';
@@ -394,6 +397,34 @@ export interface Capabilities {
   }[];
   /** By resource, the JSON Schema of the `data` in its events. */
   eventSchemas: Record<string, unknown>;
+  /** What the receiver of a webhook can be examined in. */
+  examinationCases: {
+    name:
+      | 'valid_signature'
+      | 'missing_signature'
+      | 'wrong_signature'
+      | 'other_secret'
+      | 'tampered_body'
+      | 'no_leaks'
+      | 'malformed_signature'
+      | 'missing_id'
+      | 'missing_timestamp'
+      | 'stale_timestamp'
+      | 'future_timestamp'
+      | 'raw_body'
+      | 'rotated_secret'
+      | 'duplicate'
+      | 'disorder'
+      | 'unknown_type'
+      | 'extra_fields'
+      | 'split_body'
+      | 'quick_answer'
+      | 'burst'
+      | 'large_payload'
+      | 'get_request';
+    title: string;
+    severity: 'critical' | 'major' | 'minor';
+  }[];
   scenarios: string[];
   declineCodes: {
     code: string;
@@ -1483,6 +1514,97 @@ export interface WebhookTest {
   type?: EventType | undefined;
 }
 
+export interface Examination {
+  object: 'examination';
+  sandbox: true;
+  requestId?: string;
+  status: ExaminationStatus;
+  /** Sent with every request as `Sandbank-Examination`. */
+  id: string;
+  webhookId: string;
+  url: string;
+  /** The type of the events that were sent. */
+  eventType: string;
+  /** A: nothing to mend. B: trifles. C: one or two major cases failed. D: three or more. F: a critical one. */
+  grade: 'A' | 'B' | 'C' | 'D' | 'F';
+  score: number;
+  /** Whether every case that was asked for was tried. */
+  complete: boolean;
+  message: string | null;
+  /** How long all of it took. */
+  durationMs: number;
+  cases: {
+    name:
+      | 'valid_signature'
+      | 'missing_signature'
+      | 'wrong_signature'
+      | 'other_secret'
+      | 'tampered_body'
+      | 'no_leaks'
+      | 'malformed_signature'
+      | 'missing_id'
+      | 'missing_timestamp'
+      | 'stale_timestamp'
+      | 'future_timestamp'
+      | 'raw_body'
+      | 'rotated_secret'
+      | 'duplicate'
+      | 'disorder'
+      | 'unknown_type'
+      | 'extra_fields'
+      | 'split_body'
+      | 'quick_answer'
+      | 'burst'
+      | 'large_payload'
+      | 'get_request';
+    title: string;
+    severity: 'critical' | 'major' | 'minor';
+    /** Why it matters. */
+    why: string;
+    expected: string;
+    /** What came, in a few words. */
+    received: string;
+    outcome: 'passed' | 'warned' | 'failed';
+    attempts: {
+      responseStatus: number | null;
+      /** How long the answer took. */
+      durationMs: number;
+      error: string | null;
+    }[];
+    advice: string | null;
+    example: string | null;
+  }[];
+}
+
+export interface WebhookExamination {
+  /** All of them unless told. `valid_signature` is always tried, and first. */
+  cases?: readonly (
+    | 'valid_signature'
+    | 'missing_signature'
+    | 'wrong_signature'
+    | 'other_secret'
+    | 'tampered_body'
+    | 'no_leaks'
+    | 'malformed_signature'
+    | 'missing_id'
+    | 'missing_timestamp'
+    | 'stale_timestamp'
+    | 'future_timestamp'
+    | 'raw_body'
+    | 'rotated_secret'
+    | 'duplicate'
+    | 'disorder'
+    | 'unknown_type'
+    | 'extra_fields'
+    | 'split_body'
+    | 'quick_answer'
+    | 'burst'
+    | 'large_payload'
+    | 'get_request')[] | undefined;
+  /** Events of this type are sent; else `payment.created`, or the first that the endpoint wants. */
+  eventType?: EventType | undefined;
+}
+
 export interface Event {
   object: 'event';
   sandbox: true;
@@ -1641,6 +1763,72 @@ export interface ReplayProgress {
     succeeded: number;
     failed: number;
   };
+}
+
+export interface Request {
+  object: 'request';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  id: string;
+  applicationId: string | null;
+  /** RFC 3339, UTC, with milliseconds. */
+  at: string;
+  method: string;
+  path: string;
+  query: string | null;
+  /** The operation of this document. */
+  route: string;
+  httpStatus: number;
+  durationMs: number;
+  errorCode: string | null;
+  actor: {
+    kind: 'api_key' | 'person' | 'system';
+    id: string;
+    name: string | null;
+  };
+  ip: string | null;
+  idempotencyKey: string | null;
+  isReplay: boolean;
+}
+
+export interface LoggedRequestList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: Request[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface LoggedRequest {
+  object: 'request';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  id: string;
+  applicationId: string | null;
+  /** RFC 3339, UTC, with milliseconds. */
+  at: string;
+  method: string;
+  path: string;
+  query: string | null;
+  /** The operation of this document. */
+  route: string;
+  httpStatus: number;
+  durationMs: number;
+  errorCode: string | null;
+  actor: {
+    kind: 'api_key' | 'person' | 'system';
+    id: string;
+    name: string | null;
+  };
+  ip: string | null;
+  idempotencyKey: string | null;
+  isReplay: boolean;
+  requestBody: string | null;
+  responseBody: string | null;
 }
 
 export interface WebhookEvent {
@@ -1992,6 +2180,26 @@ export interface ListWebhookReplaysQuery {
   createdAfter?: string | Date | undefined;
   /** RFC 3339, UTC, with milliseconds. */
   createdBefore?: string | Date | undefined;
+}
+
+export interface ListRequestsQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  /** Requests of this application, which is the default, or of all in the organization. */
+  scope?: 'application' | 'organization' | undefined;
+  /** A class such as 4xx, or one status. */
+  status?: string | undefined;
+  method?: 'GET' | 'HEAD' | 'POST' | undefined;
+  errorCode?: string | undefined;
+  actorId?: string | undefined;
+  apiKeyId?: string | undefined;
+  path?: string | undefined;
+  resourceId?: string | undefined;
+  /** What came after an instant; or, by the id of a request, what was written behind it: who asks each time behind the newest one that they saw gets each once. */
+  after?: string | Date | string | undefined;
+  /** RFC 3339, UTC, with milliseconds. */
+  before?: string | Date | undefined;
 }
 
 /** What is sent to webhooks: ask for `type`, and `data` is the record of that kind. */
