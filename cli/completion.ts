@@ -33,9 +33,13 @@ function optionsOf(command: Command): readonly { word: string; words: string }[]
 }
 
 const cases = (places: readonly Place[]) =>
-  places.map(({ path, next }) => `    '${path}') echo '${next.map(({ word }) => word).join(' ')}' ;;`).join('\n');
+  places
+    .map(({ path, next }) => `    '${path}') echo '${next.map(({ word }) => word).join(' ')}' ;;`)
+    .join('\n');
 
-const bash = (places: readonly Place[]) => `# Completion of sandbank for bash: source <(sandbank completion bash)
+const bash = (
+  places: readonly Place[],
+) => `# Completion of sandbank for bash: source <(sandbank completion bash)
 _sandbank_next() {
   case "$1" in
 ${cases(places)}
@@ -73,7 +77,9 @@ compdef _sandbank sandbank
 
 const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
-const fish = (places: readonly Place[]) => `# Completion of sandbank for fish: sandbank completion fish | source
+const fish = (
+  places: readonly Place[],
+) => `# Completion of sandbank for fish: sandbank completion fish | source
 function __sandbank_place
   set -l place
   for word in (commandline -opc)[2..-1]
@@ -81,7 +87,10 @@ function __sandbank_place
   end
   test (string join ' ' $place) = "$argv[1]"
 end
-set -g __sandbank_places ${places.filter(({ path }) => path !== '').map(({ path }) => quoted(path)).join(' ')}
+set -g __sandbank_places ${places
+  .filter(({ path }) => path !== '')
+  .map(({ path }) => quoted(path))
+  .join(' ')}
 ${places
   .flatMap(({ path, next }) =>
     next.map(({ word, words }) => {

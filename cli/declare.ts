@@ -9,7 +9,12 @@ export interface Spec<Options extends object> {
   readonly summary: string;
   /** More than a line of what it does. */
   readonly details?: string;
-  readonly options?: readonly (readonly [flags: string, words: string, read?: Read, byDefault?: unknown])[];
+  readonly options?: readonly (readonly [
+    flags: string,
+    words: string,
+    read?: Read | undefined,
+    byDefault?: unknown,
+  ])[];
   /** Each a command without the word `sandbank`, and what it does. */
   readonly examples: readonly (readonly [command: string, words?: string])[];
   /** Ends well unless it says otherwise. */
@@ -33,7 +38,10 @@ export function declare<Options extends object = object>(
   usage: string,
   spec: Spec<Options>,
 ): Command {
-  const command = parent.command(usage).summary(spec.summary).description(spec.details ? `${spec.summary}. ${spec.details}` : `${spec.summary}.`);
+  const command = parent
+    .command(usage)
+    .summary(spec.summary)
+    .description(spec.details ? `${spec.summary}. ${spec.details}` : `${spec.summary}.`);
   for (const [flags, words, read, byDefault] of spec.options ?? [])
     if (read) command.option(flags, words, read as (value: string, before: unknown) => unknown, byDefault);
     else command.option(flags, words, byDefault as string | undefined);

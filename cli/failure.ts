@@ -5,7 +5,8 @@ import { CliProblem, type Exit, exits } from './problem.ts';
 /** Says what went wrong, and gives the code that the process ends with. */
 export function tellFailure(out: Output, error: unknown): Exit {
   if (error instanceof CliProblem) {
-    if (out.isJson) out.line(JSON.stringify(errorObject({ code: codeOf(error.exit), message: error.message })));
+    if (out.isJson)
+      out.line(JSON.stringify(errorObject({ code: codeOf(error.exit), message: error.message })));
     out.say(`${out.paintAside.red('Error:')} ${error.message}`);
     return error.exit;
   }
@@ -16,8 +17,12 @@ export function tellFailure(out: Output, error: unknown): Exit {
   }
   const { message, syscall, path, stack } = (error ?? {}) as NodeJS.ErrnoException;
   // A file that cannot be read or written is no bug of ours.
-  const words = syscall !== undefined ? `The system refused it: ${message}${path && !message.includes(path) ? ` (${path})` : ''}.` : (stack ?? String(error));
-  if (out.isJson) out.line(JSON.stringify(errorObject({ code: 'command_failed', message: words.split('\n')[0] ?? '' })));
+  const words =
+    syscall !== undefined
+      ? `The system refused it: ${message}${path && !message.includes(path) ? ` (${path})` : ''}.`
+      : (stack ?? String(error));
+  if (out.isJson)
+    out.line(JSON.stringify(errorObject({ code: 'command_failed', message: words.split('\n')[0] ?? '' })));
   out.say(`${out.paintAside.red('Error:')} ${words}`);
   return exits.refused;
 }

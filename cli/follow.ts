@@ -12,7 +12,10 @@ export interface Following {
 export type Followed = Event & { readonly isReplay: boolean };
 
 /** The events that are there, then those that happen, each once; and again when one is replayed. */
-export async function* follow(sandbank: Sandbank, following: Following): AsyncGenerator<Followed, void, undefined> {
+export async function* follow(
+  sandbank: Sandbank,
+  following: Following,
+): AsyncGenerator<Followed, void, undefined> {
   const { signal, eventTypes, backlog, onOpen } = following;
   let isFirst = true;
   let open: () => void = () => undefined;
@@ -61,13 +64,20 @@ const backlogMax = 10_000;
 /** The events since an instant, or the last few, of the types that are wanted; oldest first. */
 export async function recent(
   sandbank: Sandbank,
-  wanted: { readonly since?: string | undefined; readonly last?: number | undefined; readonly types?: readonly string[] | undefined },
+  wanted: {
+    readonly since?: string | undefined;
+    readonly last?: number | undefined;
+    readonly types?: readonly string[] | undefined;
+  },
 ): Promise<readonly Event[]> {
   const { since, last = backlogMax, types } = wanted;
   if (last === 0) return [];
   const found: Event[] = [];
   let looked = 0;
-  for await (const event of sandbank.events.list({ limit: 100, ...(since === undefined ? {} : { createdAfter: since }) })) {
+  for await (const event of sandbank.events.list({
+    limit: 100,
+    ...(since === undefined ? {} : { createdAfter: since }),
+  })) {
     looked += 1;
     if (isWanted(types, event.type)) found.push(event);
     if (found.length >= last || looked >= backlogMax) break;
@@ -77,5 +87,10 @@ export async function recent(
 
 /** As the filter of an endpoint: `*`, `payment.*`, or a type. */
 export function isWanted(types: readonly string[] | undefined, type: string): boolean {
-  return types === undefined || types.some((one) => one === '*' || one === type || (one.endsWith('.*') && type.startsWith(one.slice(0, -1))));
+  return (
+    types === undefined ||
+    types.some(
+      (one) => one === '*' || one === type || (one.endsWith('.*') && type.startsWith(one.slice(0, -1))),
+    )
+  );
 }

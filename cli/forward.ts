@@ -1,4 +1,4 @@
-import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -62,7 +62,10 @@ export class Forwarder {
     this.#https.destroy();
   }
 
-  #attempt({ body, headers }: SignedWebhook): Promise<{ status: number | null; error: string | null; isWorthRetrying: boolean }> {
+  #attempt({
+    body,
+    headers,
+  }: SignedWebhook): Promise<{ status: number | null; error: string | null; isWorthRetrying: boolean }> {
     const isTls = this.#target.protocol === 'https:';
     const options = {
       method: 'POST',
@@ -74,12 +77,18 @@ export class Forwarder {
       const onAnswer = (response: IncomingMessage) => {
         // The status is what counts; the rest is let through so that the connection can be used again.
         response.resume().on('error', () => undefined);
-        response.on('close', () => resolve({ status: response.statusCode ?? null, error: null, isWorthRetrying: false }));
+        response.on('close', () =>
+          resolve({ status: response.statusCode ?? null, error: null, isWorthRetrying: false }),
+        );
       };
-      const sent = isTls ? httpsRequest(this.#target, options, onAnswer) : httpRequest(this.#target, options, onAnswer);
+      const sent = isTls
+        ? httpsRequest(this.#target, options, onAnswer)
+        : httpRequest(this.#target, options, onAnswer);
       sent.on('error', (error: NodeJS.ErrnoException) => {
         const isLate = error.name === 'TimeoutError' || error.name === 'AbortError';
-        const words = isLate ? `no answer within ${answerMsMax / 1_000} seconds` : (error.code ?? error.message);
+        const words = isLate
+          ? `no answer within ${answerMsMax / 1_000} seconds`
+          : (error.code ?? error.message);
         resolve({ status: null, error: words, isWorthRetrying: notDelivered.has(error.code ?? '') });
       });
       sent.end(body);

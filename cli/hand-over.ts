@@ -2,7 +2,8 @@
 const whole = new Set(['start', 'verify', 'users']);
 const globalWithValue = new Set(['--url', '--api-key']);
 const globalAlone = new Set(['--json', '--no-color']);
-const asksForWords = (argv: readonly string[]) => argv.some((one) => ['--help', '-h', '--version', '-V'].includes(one));
+const asksForWords = (argv: readonly string[]) =>
+  argv.some((one) => ['--help', '-h', '--version', '-V'].includes(one));
 
 /**
  * Whether the arguments go to `src/main.ts` as they are: `start`, which is also what is meant when only flags are given,
@@ -20,7 +21,8 @@ function wordsOf(argv: readonly string[]): readonly string[] {
   for (let at = 0; at < argv.length; at += 1) {
     const one = argv[at] ?? '';
     if (globalWithValue.has(one)) at += 1;
-    else if (!globalAlone.has(one) && !/^--(url|api-key)=/.test(one)) return one.startsWith('-') ? [] : argv.slice(at);
+    else if (!globalAlone.has(one) && !/^--(url|api-key)=/.test(one))
+      return one.startsWith('-') ? [] : argv.slice(at);
   }
   return [];
 }

@@ -20,7 +20,13 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
   const program = createProgram();
   const outputOf = ({ json, color = true }: { json?: boolean; color?: boolean }) =>
-    new Output({ stdout: process.stdout, stderr: process.stderr, isJson: json === true, isColoured: color, env: process.env });
+    new Output({
+      stdout: process.stdout,
+      stderr: process.stderr,
+      isJson: json === true,
+      isColoured: color,
+      env: process.env,
+    });
   const environment = { env: process.env, directory: process.cwd(), stdin: process.stdin };
   onRun(
     program,

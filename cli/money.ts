@@ -10,7 +10,9 @@ const unusual: Readonly<Record<number, string>> = {
 };
 
 const exponents = new Map(
-  Object.entries(unusual).flatMap(([exponent, codes]) => codes.split(' ').map((code) => [code, Number(exponent)] as const)),
+  Object.entries(unusual).flatMap(([exponent, codes]) =>
+    codes.split(' ').map((code) => [code, Number(exponent)] as const),
+  ),
 );
 
 export function exponentOf(currency: string): number {
@@ -29,10 +31,10 @@ export interface AmountAsked {
  * twelve euros and others twelve cents, and a wrong guess is seen by nobody.
  */
 export function minorUnits({ amount, minor }: AmountAsked, currency: string): number | undefined {
-  if (amount !== undefined && minor !== undefined)
-    throw wrongUsage('Give --amount or --minor, not both.');
+  if (amount !== undefined && minor !== undefined) throw wrongUsage('Give --amount or --minor, not both.');
   if (minor !== undefined) {
-    if (!/^\d{1,12}$/.test(minor)) throw wrongUsage(`--minor takes a whole number of minor units, not "${minor}".`);
+    if (!/^\d{1,12}$/.test(minor))
+      throw wrongUsage(`--minor takes a whole number of minor units, not "${minor}".`);
     return Number(minor);
   }
   if (amount === undefined) return undefined;
@@ -45,7 +47,9 @@ export function minorUnits({ amount, minor }: AmountAsked, currency: string): nu
       `--amount ${amount} could mean two things: write --amount ${whole}.${'0'.repeat(exponent)} for ${amountText(Number(whole) * 10 ** exponent, code)}, or --minor ${amount} for ${amountText(Number(whole), code)}.`,
     );
   if ((decimals ?? '').length > exponent)
-    throw wrongUsage(`${code} has ${exponent === 0 ? 'no' : `at most ${exponent}`} decimals, and --amount is ${amount}.`);
+    throw wrongUsage(
+      `${code} has ${exponent === 0 ? 'no' : `at most ${exponent}`} decimals, and --amount is ${amount}.`,
+    );
   return Number(whole + (decimals ?? '').padEnd(exponent, '0'));
 }
 

@@ -32,7 +32,8 @@ export async function showPage<Item>(
 ): Promise<void> {
   const page = await pages;
   out.show(page, () => (page.data.length === 0 ? 'There are none.' : table(head, page.data.map(row))));
-  if (page.hasMore && !out.isJson) out.say(out.paintAside.dim(`There are more: add --cursor ${page.nextCursor}`));
+  if (page.hasMore && !out.isJson)
+    out.say(out.paintAside.dim(`There are more: add --cursor ${page.nextCursor}`));
 }
 
 /** Only what was given: the API refuses fields that it does not know, and undefined is not a value. */

@@ -4,14 +4,18 @@ import { InvalidArgumentError } from 'commander';
 export function whole(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= min && value <= max)) throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+    if (!(value >= min && value <= max))
+      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
     return value;
   };
 }
 
 /** `a,b` and repeated flags both add to a list. */
 export function list(text: string, before: readonly string[] | undefined): readonly string[] {
-  const items = text.split(',').map((item) => item.trim()).filter((item) => item !== '');
+  const items = text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
   if (items.length === 0) throw new InvalidArgumentError('It must name at least one.');
   return [...(before ?? []), ...items];
 }
@@ -24,7 +28,10 @@ export function choice(...choices: readonly string[]): (text: string) => string 
 }
 
 /** `name=value`, collected. */
-export function pairs(text: string, before: Readonly<Record<string, string>> | undefined): Readonly<Record<string, string>> {
+export function pairs(
+  text: string,
+  before: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string>> {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('It must look like name=value.');
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
@@ -36,7 +43,10 @@ const unitSeconds: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h
 export function duration(text: string): number {
   const parts = [...text.matchAll(/(\d{1,9})([wdhms])/g)];
   const isWhole = parts.length > 0 && parts.map(([part]) => part).join('') === text;
-  const seconds = parts.reduce((sum, [, count = '', unit = '']) => sum + Number(count) * (unitSeconds[unit] ?? 0), 0);
+  const seconds = parts.reduce(
+    (sum, [, count = '', unit = '']) => sum + Number(count) * (unitSeconds[unit] ?? 0),
+    0,
+  );
   if (!isWhole || seconds < 1)
     throw new InvalidArgumentError('It must be a duration such as 3d4h, 90m or 45s (w, d, h, m, s).');
   return seconds;

@@ -44,7 +44,15 @@ export class Session {
         exits.authentication,
       );
     const { Sandbank } = await import('../sdk/client.ts');
-    return wellFormed(() => new Sandbank({ apiKey, baseUrl: url, retriesMax, onRetry: ({ error }) => this.out.progress(error.message) }));
+    return wellFormed(
+      () =>
+        new Sandbank({
+          apiKey,
+          baseUrl: url,
+          retriesMax,
+          onRetry: ({ error }) => this.out.progress(error.message),
+        }),
+    );
   }
 
   async operator(): Promise<Operator> {

@@ -45,7 +45,11 @@ export function readSettings(
     url: url[0],
     apiKey: apiKey?.[0],
     operatorToken: operatorToken?.[0],
-    origins: { url: url[1], apiKey: apiKey?.[1] ?? 'nowhere', operatorToken: operatorToken?.[1] ?? 'nowhere' },
+    origins: {
+      url: url[1],
+      apiKey: apiKey?.[1] ?? 'nowhere',
+      operatorToken: operatorToken?.[1] ?? 'nowhere',
+    },
     noteFile: found?.file,
   };
 }
@@ -63,7 +67,10 @@ function isSame(url: string, noted: string | undefined): boolean {
 }
 
 /** The data directory that is named, or the nearest `.sandbank` in this folder and those above it. */
-function findNote(named: string | undefined, directory: string): { readonly file: string; readonly note: Note } | undefined {
+function findNote(
+  named: string | undefined,
+  directory: string,
+): { readonly file: string; readonly note: Note } | undefined {
   if (named === 'memory') return undefined;
   if (named !== undefined) return readNote(join(resolve(directory, named), 'cli.json'));
   let folder = resolve(directory);
@@ -85,6 +92,8 @@ function readNote(file: string): { readonly file: string; readonly note: Note } 
   try {
     return { file, note: JSON.parse(text) as Note };
   } catch {
-    throw new CliProblem(`${file} is not JSON. It is written by "sandbank start"; delete it and start again.`);
+    throw new CliProblem(
+      `${file} is not JSON. It is written by "sandbank start"; delete it and start again.`,
+    );
   }
 }

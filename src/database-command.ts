@@ -74,7 +74,10 @@ async function openOrMake({ databaseUrl, dataDirectory }: Config): Promise<Datab
   return openPglite({ dataDirectory, onCrash: fail });
 }
 
-export function whereData({ databaseUrl, dataDirectory }: Pick<Config, 'databaseUrl' | 'dataDirectory'>): string {
+export function whereData({
+  databaseUrl,
+  dataDirectory,
+}: Pick<Config, 'databaseUrl' | 'dataDirectory'>): string {
   if (databaseUrl !== undefined) {
     const { hostname, port, pathname } = new URL(databaseUrl);
     return `PostgreSQL at ${hostname}${port ? `:${port}` : ''}${pathname} (persists)`;

@@ -54,7 +54,9 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 /** `sandbank migrate`. What goes wrong is one sentence. */
-export function migrateDatabase(asked: DatabaseAsked & { readonly isLook: boolean }): Promise<MigrationReport> {
+export function migrateDatabase(
+  asked: DatabaseAsked & { readonly isLook: boolean },
+): Promise<MigrationReport> {
   return migrateWith(asked).catch(rethrowExplained);
 }
 

@@ -16,5 +16,15 @@ export interface Looking {
 }
 
 export const ok = (name: string, words: string): Finding => ({ name, outcome: 'ok', words, mend: null });
-export const warn = (name: string, words: string, mend: string): Finding => ({ name, outcome: 'warn', words, mend });
-export const fail = (name: string, words: string, mend: string): Finding => ({ name, outcome: 'fail', words, mend });
+export const warn = (name: string, words: string, mend: string): Finding => ({
+  name,
+  outcome: 'warn',
+  words,
+  mend,
+});
+export const fail = (name: string, words: string, mend: string): Finding => ({
+  name,
+  outcome: 'fail',
+  words,
+  mend,
+});

@@ -13,18 +13,25 @@ const portDefault = '4000';
 export function checkNode(version = process.versions.node): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isNew = major > nodeMin[0] || (major === nodeMin[0] && minor >= nodeMin[1]);
-  return isNew ? ok('node', `Node ${version}`) : fail('node', `Node ${version} is too old`, `Install Node ${nodeMin.join('.')} or newer.`);
+  return isNew
+    ? ok('node', `Node ${version}`)
+    : fail('node', `Node ${version} is too old`, `Install Node ${nodeMin.join('.')} or newer.`);
 }
 
 /** What is built must be newer than what it is built of. */
 export function checkBuild(): Finding {
   const root = packageRoot === undefined ? undefined : fileURLToPath(packageRoot);
   const stamp = root === undefined ? undefined : join(root, 'dist', '.stamp');
-  if (root === undefined || stamp === undefined || !existsSync(stamp)) return warn('build', 'dist is missing', 'Run npm run build.');
+  if (root === undefined || stamp === undefined || !existsSync(stamp))
+    return warn('build', 'dist is missing', 'Run npm run build.');
   const built = statSync(stamp).mtimeMs;
   const newer = ['src', 'sdk', 'cli', 'migrations'].flatMap((folder) => newerIn(join(root, folder), built));
   if (newer.length === 0) return ok('build', 'dist is up to date');
-  return warn('build', `${newer.length} sources are newer than dist, such as ${newer[0]?.slice(root.length)}`, 'Run npm run build; "npm start" does it by itself.');
+  return warn(
+    'build',
+    `${newer.length} sources are newer than dist, such as ${newer[0]?.slice(root.length)}`,
+    'Run npm run build; "npm start" does it by itself.',
+  );
 }
 
 function newerIn(folder: string, than: number): readonly string[] {
@@ -45,8 +52,13 @@ export async function checkPort({ session }: Looking, isReachable: boolean): Pro
     probe.listen(port, host, () => probe.close(() => settle(true)));
   });
   if (isFree) return ok('port', `${host}:${port} is free for a server`);
-  if (isReachable && new URL(session.settings.url).port === String(port)) return ok('port', `${host}:${port} is where the server listens`);
-  return warn('port', `${host}:${port} is taken by another program`, 'Start the server with --port, or stop what listens there.');
+  if (isReachable && new URL(session.settings.url).port === String(port))
+    return ok('port', `${host}:${port} is where the server listens`);
+  return warn(
+    'port',
+    `${host}:${port} is taken by another program`,
+    'Start the server with --port, or stop what listens there.',
+  );
 }
 
 export async function checkDataDirectory({ session, data }: Looking): Promise<readonly Finding[]> {
@@ -61,8 +73,16 @@ export async function checkDataDirectory({ session, data }: Looking): Promise<re
     () => false,
   );
   const found: Finding[] = [];
-  if (isThere && !(await stat(directory)).isDirectory()) return [fail('data', `${directory} is a file`, 'Choose another directory with --data.')];
-  if (!isWritable) return [fail('data', `${place} cannot be written`, 'Give this user the right to write there, or choose another directory with --data.')];
+  if (isThere && !(await stat(directory)).isDirectory())
+    return [fail('data', `${directory} is a file`, 'Choose another directory with --data.')];
+  if (!isWritable)
+    return [
+      fail(
+        'data',
+        `${place} cannot be written`,
+        'Give this user the right to write there, or choose another directory with --data.',
+      ),
+    ];
   found.push(isThere ? ok('data', directory) : ok('data', `${directory} is made at the first start`));
   const secret = join(directory, 'secret');
   if (existsSync(secret) && process.platform !== 'win32' && (statSync(secret).mode & 0o077) !== 0)
@@ -70,7 +90,11 @@ export async function checkDataDirectory({ session, data }: Looking): Promise<re
   const { bavail, bsize } = await statfs(place);
   const free = bavail * bsize;
   const mebibytes = Math.floor(free / 1024 / 1024);
-  found.push(free >= diskBytesMin ? ok('disk', `${mebibytes} MiB are free`) : warn('disk', `only ${mebibytes} MiB are free`, 'Make room: a database that cannot write stops.'));
+  found.push(
+    free >= diskBytesMin
+      ? ok('disk', `${mebibytes} MiB are free`)
+      : warn('disk', `only ${mebibytes} MiB are free`, 'Make room: a database that cannot write stops.'),
+  );
   return found;
 }
 

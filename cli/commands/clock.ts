@@ -22,14 +22,18 @@ export function addClock(program: Command): void {
     options: [['--to <time>', 'move it to this instant', time]],
     examples: [['clock advance 3d4h'], ['clock advance --to 2031-03-04T10:00:00Z']],
     run: async (session, { to }, text) => {
-      if ((to === undefined) === (text === undefined)) throw wrongUsage('Give a duration such as 3d4h, or --to TIME, one of them.');
+      if ((to === undefined) === (text === undefined))
+        throw wrongUsage('Give a duration such as 3d4h, or --to TIME, one of them.');
       const seconds = text === undefined ? undefined : readDuration(text);
       const { clock: api } = await session.sandbank();
       let answer = await api.advance(seconds === undefined ? { to: to ?? '' } : { seconds });
       const happened = [...answer.happened];
       for (let call = 1; !answer.complete; call += 1) {
         const target = answer.left?.to;
-        if (target === undefined || call >= callsMax) throw new CliProblem(`The clock is at ${answer.now}, and more is due than ${callsMax} calls can run. Advance again.`);
+        if (target === undefined || call >= callsMax)
+          throw new CliProblem(
+            `The clock is at ${answer.now}, and more is due than ${callsMax} calls can run. Advance again.`,
+          );
         session.out.progress(`${happened.length} things happened, the clock is at ${answer.now}...`);
         answer = await api.advance({ to: target });
         happened.push(...answer.happened);
@@ -65,7 +69,11 @@ function show(session: Session, clock: Clock): undefined {
 }
 
 function clockText({ now, status, offsetSeconds }: Clock): string {
-  return fields([['now', now], ['status', status], ['ahead', offsetSeconds === 0 ? 'not at all: it is real time' : aheadText(offsetSeconds)]]);
+  return fields([
+    ['now', now],
+    ['status', status],
+    ['ahead', offsetSeconds === 0 ? 'not at all: it is real time' : aheadText(offsetSeconds)],
+  ]);
 }
 
 function aheadText(seconds: number): string {

@@ -13,7 +13,8 @@ export function addCompletion(program: Command): void {
     run: async ({ out }, _options, name) => {
       const { completionScript, shells } = await import('../completion.ts');
       const shell = shells.find((one) => one === name);
-      if (shell === undefined) throw wrongUsage(`There is a script for ${shells.join(', ')}, not for "${name}".`);
+      if (shell === undefined)
+        throw wrongUsage(`There is a script for ${shells.join(', ')}, not for "${name}".`);
       const script = completionScript(program, shell);
       out.show({ object: 'completion', sandbox: true, status: 'ok', shell, script }, () => script.trimEnd());
       return undefined;

@@ -39,7 +39,9 @@ export function addCustomers(program: Command): void {
     options: [['--status <state>', 'active or archived'], ...pageOptions],
     examples: [['customers list --status active']],
     run: async (session, { status, limit, cursor }) => {
-      const pages = (await session.sandbank()).customers.list(given({ status, limit, cursor }) as ListCustomersQuery);
+      const pages = (await session.sandbank()).customers.list(
+        given({ status, limit, cursor }) as ListCustomersQuery,
+      );
       await showPage(session.out, pages, ['CUSTOMER', 'STATUS', 'NAME', 'EMAIL'], (one) => [
         one.id,
         one.status,

@@ -6,12 +6,17 @@ import { exits } from '../problem.ts';
 
 export function addDoctor(program: Command): void {
   declare<{ readonly data?: string }>(program, 'doctor', {
-    summary: 'Look for what is wrong with this machine, the database, the server and the key, and say how to mend it',
+    summary:
+      'Look for what is wrong with this machine, the database, the server and the key, and say how to mend it',
     details: 'Nothing is changed. It ends with 1 when something fails; warnings do not count.',
     options: [['--data <dir>', 'data directory to look at (SANDBANK_DATA_DIR, ./.sandbank)']],
-    examples: [['doctor'], ["doctor --json | jq '.findings[] | select(.outcome != \"ok\")'"]],
+    examples: [['doctor'], ['doctor --json | jq \'.findings[] | select(.outcome != "ok")\'']],
     run: async (session, { data }) => {
-      const [machine, database, server] = await Promise.all([import('../checks/machine.ts'), import('../checks/database.ts'), import('../checks/server.ts')]);
+      const [machine, database, server] = await Promise.all([
+        import('../checks/machine.ts'),
+        import('../checks/database.ts'),
+        import('../checks/server.ts'),
+      ]);
       const looking = { session, data };
       session.out.progress('Looking...');
       const reached = await server.checkServer(looking);
@@ -26,7 +31,10 @@ export function addDoctor(program: Command): void {
         ...(reached.isReachable ? await server.checkKey(looking) : []),
       ];
       const isWell = findings.every(({ outcome }) => outcome !== 'fail');
-      session.out.show({ object: 'diagnosis', sandbox: true, status: isWell ? 'well' : 'ill', findings }, () => text(session.out, findings));
+      session.out.show(
+        { object: 'diagnosis', sandbox: true, status: isWell ? 'well' : 'ill', findings },
+        () => text(session.out, findings),
+      );
       return isWell ? exits.fine : exits.refused;
     },
   });

@@ -26,11 +26,16 @@ export function addEvents(program: Command): void {
       ['--since <time>', 'those since then: an instant, or a duration such as 10m', (text) => sinceOf(text)],
       ['--follow', 'go on until Ctrl-C'],
     ],
-    examples: [['events tail'], ["events tail --follow --types 'payment.*'"], ['events tail --since 1h --json | jq .type']],
+    examples: [
+      ['events tail'],
+      ["events tail --follow --types 'payment.*'"],
+      ['events tail --since 1h --json | jq .type'],
+    ],
     run: async (session, { types, last, since, follow: isFollowing }) => {
       const { out } = session;
       const sandbank = await session.sandbank();
-      const backlog = () => recent(sandbank, { since, types, last: last ?? (since === undefined ? lastDefault : lastMax) });
+      const backlog = () =>
+        recent(sandbank, { since, types, last: last ?? (since === undefined ? lastDefault : lastMax) });
       if (!isFollowing) {
         for (const event of await backlog()) tell(out, event);
         return undefined;
@@ -50,8 +55,17 @@ export function addEvents(program: Command): void {
     examples: [['events get evt_... --json']],
     run: async (session, _options, id = '') => {
       const event = await (await session.sandbank()).events.retrieve(id);
-      session.out.show(event, () =>
-        `${fields([['event', event.id], ['type', event.type], ['at', event.timestamp], ['tells of', event.resourceId], ['sequence', event.sequence], ['request', event.originRequestId]])}\n\n${JSON.stringify(event.data, null, 2)}`,
+      session.out.show(
+        event,
+        () =>
+          `${fields([
+            ['event', event.id],
+            ['type', event.type],
+            ['at', event.timestamp],
+            ['tells of', event.resourceId],
+            ['sequence', event.sequence],
+            ['request', event.originRequestId],
+          ])}\n\n${JSON.stringify(event.data, null, 2)}`,
       );
       return undefined;
     },
@@ -61,8 +75,17 @@ export function addEvents(program: Command): void {
     options: [['--webhook <id>', 'only to this endpoint']],
     examples: [['events replay evt_...']],
     run: async (session, { webhook }, id = '') => {
-      const replay = await (await session.sandbank()).events.replay(id, webhook === undefined ? {} : { webhookId: webhook });
-      session.out.show(replay, () => fields([['event', replay.eventId], ['endpoints', replay.replayed], ['deliveries', replay.deliveryIds.join(' ')]]));
+      const replay = await (await session.sandbank()).events.replay(
+        id,
+        webhook === undefined ? {} : { webhookId: webhook },
+      );
+      session.out.show(replay, () =>
+        fields([
+          ['event', replay.eventId],
+          ['endpoints', replay.replayed],
+          ['deliveries', replay.deliveryIds.join(' ')],
+        ]),
+      );
       return undefined;
     },
   });
@@ -78,5 +101,9 @@ interface Told {
 
 function tell(out: Output, event: Told): void {
   const { id, type, timestamp, resourceId, isReplay = false } = event;
-  out.show(event, () => `${out.paint.dim(timestamp)}  ${out.paint.cyan(type)}  ${id}  ${resourceId}${isReplay ? '  (replay)' : ''}`);
+  out.show(
+    event,
+    () =>
+      `${out.paint.dim(timestamp)}  ${out.paint.cyan(type)}  ${id}  ${resourceId}${isReplay ? '  (replay)' : ''}`,
+  );
 }

@@ -31,9 +31,12 @@ export function addExamine(webhooks: Command): void {
       ['webhooks examine --url http://127.0.0.1:3000/webhooks --secret whsec_... --json'],
     ],
     run: async (session, options, target = session.urlGiven) => {
-      if (target === undefined) throw wrongUsage('Say what to examine: a URL with --secret, or the id of an endpoint.');
+      if (target === undefined)
+        throw wrongUsage('Say what to examine: a URL with --secret, or the id of an endpoint.');
       session.out.progress('Examining, for up to half a minute...');
-      const report = /^https?:\/\//.test(target) ? await fromHere(session, options, target) : await byServer(session, options, target);
+      const report = /^https?:\/\//.test(target)
+        ? await fromHere(session, options, target)
+        : await byServer(session, options, target);
       const { reportText } = await import('../../src/examiner/report.ts');
       session.out.show(report, () => reportText(report).trimEnd());
       return report.status === 'failed' ? exits.refused : exits.fine;
@@ -41,12 +44,23 @@ export function addExamine(webhooks: Command): void {
   });
 }
 
-async function fromHere({ env }: Session, { secret, cases, eventType }: ExamineOptions, url: string): Promise<Report> {
+async function fromHere(
+  { env }: Session,
+  { secret, cases, eventType }: ExamineOptions,
+  url: string,
+): Promise<Report> {
   const signing = secret ?? env.SANDBANK_WEBHOOK_SECRET;
   if (!signing) throw wrongUsage('--secret is missing: the secret that the receiver verifies with.');
   if (!/^(whsec_)?[A-Za-z0-9+/]+=*$/.test(signing)) throw wrongUsage('The secret must be whsec_ and base64.');
   const { examineUrl } = await import('../../src/examiner/local.ts');
-  const report = await examineUrl(given({ url, secret: signing, cases: cases as Parameters<typeof examineUrl>[0]['cases'], eventType }) as Parameters<typeof examineUrl>[0]);
+  const report = await examineUrl(
+    given({
+      url,
+      secret: signing,
+      cases: cases as Parameters<typeof examineUrl>[0]['cases'],
+      eventType,
+    }) as Parameters<typeof examineUrl>[0],
+  );
   return report;
 }
 

@@ -27,20 +27,27 @@ export function addListen(program: Command): void {
     options: [
       ['--forward-to <url>', 'where events are sent, such as http://127.0.0.1:3000/webhooks'],
       ['--events <types>', 'only these types: payment.captured, or payment.* for all of a kind', list],
-      ['--since <time>', 'begin with the events since then: an instant, or a duration such as 10m', (text) => sinceOf(text)],
+      [
+        '--since <time>',
+        'begin with the events since then: an instant, or a duration such as 10m',
+        (text) => sinceOf(text),
+      ],
       ['--secret <whsec>', 'sign with this secret, such as that of an endpoint (SANDBANK_WEBHOOK_SECRET)'],
       ['--print-secret', 'print the secret and end'],
       ['--skip-verify', 'accept any certificate of the target'],
     ],
     examples: [
       ['listen --forward-to http://127.0.0.1:3000/webhooks'],
-      ["listen --forward-to http://127.0.0.1:3000/webhooks --events 'payment.*,refund.succeeded' --since 10m"],
+      [
+        "listen --forward-to http://127.0.0.1:3000/webhooks --events 'payment.*,refund.succeeded' --since 10m",
+      ],
       ['listen --print-secret', 'for the settings of your program'],
     ],
     run: async (session, options) => {
       const { out } = session;
       const sandbank = await session.sandbank();
-      const secret = options.secret ?? (session.env.SANDBANK_WEBHOOK_SECRET || secretOf(session.settings.apiKey ?? ''));
+      const secret =
+        options.secret ?? (session.env.SANDBANK_WEBHOOK_SECRET || secretOf(session.settings.apiKey ?? ''));
       if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(secret)) throw wrongUsage('The secret must be whsec_ and base64.');
       if (options.printSecret) {
         out.show({ object: 'listen_secret', sandbox: true, status: 'ok', secret }, () => secret);
@@ -57,7 +64,12 @@ export function secretOf(apiKey: string): string {
   return `whsec_${createHmac('sha256', apiKey).update('sandbank listen').digest('base64')}`;
 }
 
-async function listen({ out }: Session, sandbank: Sandbank, options: ListenOptions, secret: string): Promise<void> {
+async function listen(
+  { out }: Session,
+  sandbank: Sandbank,
+  options: ListenOptions,
+  secret: string,
+): Promise<void> {
   const { forwardTo, events, since, skipVerify } = options;
   if (forwardTo === undefined || !/^https?:\/\//.test(forwardTo) || !URL.canParse(forwardTo))
     throw wrongUsage('--forward-to must be a URL such as http://127.0.0.1:3000/webhooks.');
@@ -69,7 +81,8 @@ async function listen({ out }: Session, sandbank: Sandbank, options: ListenOptio
     url: forwardTo,
     verifiesTls: skipVerify !== true,
     signal,
-    onWait: (error, waitMs) => out.say(out.paintAside.yellow(`${forwardTo}: ${error}; trying again in ${waitMs} ms`)),
+    onWait: (error, waitMs) =>
+      out.say(out.paintAside.yellow(`${forwardTo}: ${error}; trying again in ${waitMs} ms`)),
   });
   const following = follow(sandbank, {
     signal,
@@ -77,7 +90,11 @@ async function listen({ out }: Session, sandbank: Sandbank, options: ListenOptio
     backlog: () => (since === undefined ? Promise.resolve([]) : recent(sandbank, { since, types: events })),
     onOpen: (isFirst) => {
       if (isFirst) out.say(`Secret: ${secret}`);
-      out.say(isFirst ? `Listening to ${application.name}, forwarding to ${forwardTo}. Ctrl-C ends it.` : 'Connected again.');
+      out.say(
+        isFirst
+          ? `Listening to ${application.name}, forwarding to ${forwardTo}. Ctrl-C ends it.`
+          : 'Connected again.',
+      );
     },
   });
   try {
@@ -98,7 +115,9 @@ function tell(out: Output, { id, type, isReplay }: Followed, forwarded: Forwarde
   const status = isFine ? 'delivered' : responseStatus === null ? 'failed' : 'refused';
   out.show({ object: 'forward', sandbox: true, status, eventId: id, type, isReplay, ...forwarded }, () => {
     const { green, red, dim } = out.paint;
-    const answer = isFine ? green(String(responseStatus)) : red(responseStatus === null ? (error ?? 'failed') : String(responseStatus));
+    const answer = isFine
+      ? green(String(responseStatus))
+      : red(responseStatus === null ? (error ?? 'failed') : String(responseStatus));
     return `${dim(new Date().toISOString())}  ${type}  ${id}${isReplay ? '  (replay)' : ''}  -> ${answer}  ${durationMs} ms`;
   });
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { ListRequestsQuery, LoggedRequest, Sandbank } from '../../sdk/client.ts';
+import type { ListRequestsQuery, LoggedRequestList, Sandbank } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import type { Output } from '../output.ts';
@@ -8,6 +8,7 @@ import { given } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
 import { choice, whole } from '../reading.ts';
 
+type Logged = LoggedRequestList['data'][number];
 
 interface TailOptions {
   readonly status?: string;
@@ -37,21 +38,34 @@ export function addLogs(program: Command): void {
       ['--last <count>', `how many of those that are there (${lastDefault})`, whole(0, pageMax)],
       ['--follow', 'go on until Ctrl-C'],
     ],
-    examples: [['logs tail'], ['logs tail --follow --status 4xx'], ['logs tail --errors --json | jq .errorCode']],
+    examples: [
+      ['logs tail'],
+      ['logs tail --follow --status 4xx'],
+      ['logs tail --errors --json | jq .errorCode'],
+    ],
     run: async (session, options) => {
       const { status, errors, last = lastDefault, follow } = options;
-      if (status !== undefined && !/^[1-5](xx|\d\d)$/.test(status)) throw wrongUsage(`--status takes a class such as 4xx, or one status, not "${status}".`);
+      if (status !== undefined && !/^[1-5](xx|\d\d)$/.test(status))
+        throw wrongUsage(`--status takes a class such as 4xx, or one status, not "${status}".`);
       if (errors && status !== undefined) throw wrongUsage('Give --status or --errors, not both.');
       const sandbank = await session.sandbank();
       const filter = given({ status, method: options.method, path: options.path }) as ListRequestsQuery;
-      const wanted = (one: LoggedRequest) => one.route !== own && (!errors || one.httpStatus >= 400);
+      const wanted = (one: Logged) => one.route !== own && (!errors || one.httpStatus >= 400);
       const signal = follow ? untilInterrupted() : undefined;
       const seen = new Set<string>();
       const page = await sandbank.requests.list({ ...filter, limit: pageMax }, { signal });
       const there = page.data.filter(wanted);
       for (const one of there.slice(0, last).reverse()) tell(session.out, one);
       for (const one of page.data) seen.add(one.id);
-      if (signal) await followOn(sandbank, filter, page.data[0]?.id, seen, signal, (one) => wanted(one) && tell(session.out, one));
+      if (signal)
+        await followOn(
+          sandbank,
+          filter,
+          page.data[0]?.id,
+          seen,
+          signal,
+          (one) => wanted(one) && tell(session.out, one),
+        );
       return undefined;
     },
   });
@@ -67,11 +81,11 @@ async function followOn(
   newest: string | undefined,
   seen: Set<string>,
   signal: AbortSignal,
-  tellOne: (one: LoggedRequest) => void,
+  tellOne: (one: Logged) => void,
 ): Promise<void> {
   let after = newest;
   while (!signal.aborted) {
-    const found: LoggedRequest[] = [];
+    const found: Logged[] = [];
     const query = { ...filter, limit: pageMax, ...(after === undefined ? {} : { after }) };
     try {
       for await (const one of sandbank.requests.list(query, { signal })) found.push(one);
@@ -88,7 +102,7 @@ async function followOn(
   }
 }
 
-function tell(out: Output, one: LoggedRequest): void {
+function tell(out: Output, one: Logged): void {
   const { at, method, path, query, httpStatus, durationMs, errorCode, id } = one;
   out.show(one, () => {
     const { dim, green, red, yellow } = out.paint;

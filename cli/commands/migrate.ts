@@ -10,7 +10,8 @@ interface MigrateOptions {
 export function addMigrate(program: Command): void {
   declare<MigrateOptions>(program, 'migrate', {
     summary: 'Bring the schema of the database up to date',
-    details: 'The server does it at every start; this is for a step of its own before a rollout. It works on DATABASE_URL, else on the data directory, which no server may be using.',
+    details:
+      'The server does it at every start; this is for a step of its own before a rollout. It works on DATABASE_URL, else on the data directory, which no server may be using.',
     options: [
       ['--data <dir>', 'where the embedded database lives (SANDBANK_DATA_DIR, ./.sandbank)'],
       ['--status', 'only say what would be applied'],
@@ -27,11 +28,24 @@ export function addMigrate(program: Command): void {
         throw new CliProblem(`Nothing was migrated. ${error.message}`);
       });
       const { where, applied, pending } = report;
-      out.show({ object: 'migration', sandbox: true, status: pending.length > 0 ? 'pending' : 'ok', where, applied, pending }, () => {
-        const changed = isLook ? pending : applied;
-        const head = changed.length === 0 ? 'The schema is up to date.' : `${isLook ? 'Would be applied' : 'Applied'}:`;
-        return [`${where}: ${head}`, ...changed.map((name) => `  ${name}`)].join('\n');
-      });
+      out.show(
+        {
+          object: 'migration',
+          sandbox: true,
+          status: pending.length > 0 ? 'pending' : 'ok',
+          where,
+          applied,
+          pending,
+        },
+        () => {
+          const changed = isLook ? pending : applied;
+          const head =
+            changed.length === 0
+              ? 'The schema is up to date.'
+              : `${isLook ? 'Would be applied' : 'Applied'}:`;
+          return [`${where}: ${head}`, ...changed.map((name) => `  ${name}`)].join('\n');
+        },
+      );
       return undefined;
     },
   });

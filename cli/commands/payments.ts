@@ -1,5 +1,11 @@
 import type { Command } from 'commander';
-import type { ListPaymentsQuery, Payment, PaymentAdvance, PaymentCreate, Sandbank } from '../../sdk/client.ts';
+import type {
+  ListPaymentsQuery,
+  Payment,
+  PaymentAdvance,
+  PaymentCreate,
+  Sandbank,
+} from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
 import { fields } from '../layout.ts';
 import { type AmountAsked, amountText, minorUnits } from '../money.ts';
@@ -42,11 +48,16 @@ export function addPayments(program: Command): void {
   const payments = group(program, 'payments', 'Create payments and move them through their lifecycle');
   declare<CreateOptions>(payments, 'create', {
     summary: 'Create a payment',
-    details: '--amount takes major units and needs the dot, --minor takes minor units: 12.50 EUR is --amount 12.50 or --minor 1250, and 1250 JPY, which has no minor unit, is either.',
+    details:
+      '--amount takes major units and needs the dot, --minor takes minor units: 12.50 EUR is --amount 12.50 or --minor 1250, and 1250 JPY, which has no minor unit, is either.',
     options: [
       ...amountOptions,
       ['--currency <code>', 'ISO 4217 code (EUR)', undefined, 'EUR'],
-      ['--scenario <names>', 'what the simulated provider will do; several with commas for successive attempts', list],
+      [
+        '--scenario <names>',
+        'what the simulated provider will do; several with commas for successive attempts',
+        list,
+      ],
       ['--card <number>', 'one of the test cards, which stands for a scenario'],
       ['--capture <method>', 'automatic or manual', choice('automatic', 'manual')],
       ['--auto-advance', 'it moves by itself, with the clock'],
@@ -57,13 +68,17 @@ export function addPayments(program: Command): void {
     ],
     examples: [
       ['payments create --amount 12.50 --currency EUR'],
-      ['payments create --minor 1250 --scenario decline:insufficient_funds,success', 'fails at first, then succeeds'],
+      [
+        'payments create --minor 1250 --scenario decline:insufficient_funds,success',
+        'fails at first, then succeeds',
+      ],
       ['payments create --amount 80.00 --capture manual --metadata order=42 --json'],
     ],
     run: async (session, options) => {
       const { currency, customer, capture, scenario, card } = options;
       const amount = minorUnits(options, currency);
-      if (amount === undefined) throw wrongUsage('--amount or --minor is missing: --amount 12.50, or --minor 1250.');
+      if (amount === undefined)
+        throw wrongUsage('--amount or --minor is missing: --amount 12.50, or --minor 1250.');
       const body = given({
         amount,
         currency,
@@ -94,10 +109,16 @@ export function addPayments(program: Command): void {
       ['payments advance pay_... --to settled'],
     ],
     run: async (session, options, id = '', action) => {
-      if (action !== undefined && options.to !== undefined) throw wrongUsage('Give an action or --to, not both.');
+      if (action !== undefined && options.to !== undefined)
+        throw wrongUsage('Give an action or --to, not both.');
       const sandbank = await session.sandbank();
       const amount = await amountOf(sandbank, id, options);
-      const body = given({ action, to: options.to, amount, failureCode: options.failureCode }) as PaymentAdvance;
+      const body = given({
+        action,
+        to: options.to,
+        amount,
+        failureCode: options.failureCode,
+      }) as PaymentAdvance;
       const payment = await sandbank.payments.advance(id, body);
       session.out.show(payment, () => paymentText(payment));
       return undefined;
@@ -112,14 +133,23 @@ export function addPayments(program: Command): void {
       const amount = await amountOf(sandbank, id, options);
       const refund = await sandbank.payments.refund(id, given({ amount, reason: options.reason }));
       session.out.show(refund, () =>
-        fields([['refund', refund.id], ['status', refund.status], ['amount', amountText(refund.amount, refund.currency)], ['payment', refund.paymentId]]),
+        fields([
+          ['refund', refund.id],
+          ['status', refund.status],
+          ['amount', amountText(refund.amount, refund.currency)],
+          ['payment', refund.paymentId],
+        ]),
       );
       return undefined;
     },
   });
   declare<ListOptions>(payments, 'list', {
     summary: 'List payments, newest first',
-    options: [['--status <state>', 'only in this state'], ['--customer <id>', 'only of this customer'], ...pageOptions],
+    options: [
+      ['--status <state>', 'only in this state'],
+      ['--customer <id>', 'only of this customer'],
+      ...pageOptions,
+    ],
     examples: [['payments list --status captured --limit 5'], ["payments list --json | jq '.data[].id'"]],
     run: async (session, { status, customer, limit, cursor }) => {
       const query = given({ status, customerId: customer, limit, cursor }) as ListPaymentsQuery;
@@ -152,7 +182,17 @@ async function amountOf(sandbank: Sandbank, id: string, asked: AmountAsked): Pro
 }
 
 function paymentText(payment: Payment): string {
-  const { id, status, amount, currency, amountCaptured, amountRefunded, customerId, failure, allowedActions } = payment;
+  const {
+    id,
+    status,
+    amount,
+    currency,
+    amountCaptured,
+    amountRefunded,
+    customerId,
+    failure,
+    allowedActions,
+  } = payment;
   const part = (value: number) => (value === 0 ? undefined : amountText(value, currency));
   return fields([
     ['payment', id],

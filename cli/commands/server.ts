@@ -12,13 +12,20 @@ const handedOver = () => Promise.reject(new Error('this command is run by the se
 export function addServer(program: Command): void {
   declare(program, 'start', {
     summary: 'Run the server',
-    details: 'It is what "sandbank" with flags alone does, too. "npm start -- --help" lists the variables without a flag.',
+    details:
+      'It is what "sandbank" with flags alone does, too. "npm start -- --help" lists the variables without a flag.',
     options: [
       ['--port <port>', 'port to listen on; 0 takes a free one (PORT, 4000)'],
       ['--host <host>', 'address to listen on (HOST, 127.0.0.1)'],
-      ['--data <dir>', 'where the embedded database lives, or "memory" to keep nothing (SANDBANK_DATA_DIR, ./.sandbank)'],
+      [
+        '--data <dir>',
+        'where the embedded database lives, or "memory" to keep nothing (SANDBANK_DATA_DIR, ./.sandbank)',
+      ],
       ['--seed <file>', 'organizations, applications and keys to declare at the start (SANDBANK_SEED)'],
-      ['--deterministic <seed>', 'ids and times follow from the seed and the requests (SANDBANK_DETERMINISTIC)'],
+      [
+        '--deterministic <seed>',
+        'ids and times follow from the seed and the requests (SANDBANK_DETERMINISTIC)',
+      ],
       ['--role <role>', 'all, api or worker (SANDBANK_ROLE, all)'],
       ['--metrics', 'serve Prometheus metrics at /metrics (SANDBANK_METRICS=on)'],
     ],
@@ -31,7 +38,8 @@ export function addServer(program: Command): void {
   });
   declare(program, 'verify', {
     summary: 'Recompute every balance from the postings of the ledger and report any difference',
-    details: 'Of the embedded database while no server uses it, or of the one that DATABASE_URL names at any time.',
+    details:
+      'Of the embedded database while no server uses it, or of the one that DATABASE_URL names at any time.',
     options: [data],
     examples: [['verify'], ['verify --data ./other --json']],
     run: handedOver,

@@ -24,7 +24,8 @@ interface ImportOptions {
 export function addSnapshots(program: Command): void {
   declare<ExportOptions>(program, 'export <file>', {
     summary: 'Write everything of an organization to a file',
-    details: 'The file is JSON Lines; one that ends in .gz is compressed, and - is the standard output. Keys are in it as hashes, secrets of webhooks only when asked for. It needs the token of the operator.',
+    details:
+      'The file is JSON Lines; one that ends in .gz is compressed, and - is the standard output. Keys are in it as hashes, secrets of webhooks only when asked for. It needs the token of the operator.',
     options: [
       ['--organization <name>', 'name or id; that of the key in use, or the only one'],
       ['--with-secrets', 'with the secrets of webhooks, in the clear'],
@@ -40,13 +41,17 @@ export function addSnapshots(program: Command): void {
         return undefined;
       }
       const bytes = await write(source, file, session);
-      session.out.show({ object: 'export', sandbox: true, status: 'ok', organizationId: id, file, bytes }, () => `${id} is in ${file} (${bytes} bytes before compression).`);
+      session.out.show(
+        { object: 'export', sandbox: true, status: 'ok', organizationId: id, file, bytes },
+        () => `${id} is in ${file} (${bytes} bytes before compression).`,
+      );
       return undefined;
     },
   });
   declare<ImportOptions>(program, 'import <file>', {
     summary: 'Bring a snapshot in: as the organization that it is of, or with --fork as a new one',
-    details: 'Reads what "sandbank export" and --export-on-exit write, also compressed; - is the standard input. New keys and secrets are shown once. It needs the token of the operator.',
+    details:
+      'Reads what "sandbank export" and --export-on-exit write, also compressed; - is the standard input. New keys and secrets are shown once. It needs the token of the operator.',
     options: [
       ['--fork', 'as a new organization with new keys'],
       ['--name <name>', 'name of the new organization, with --fork'],
@@ -56,10 +61,14 @@ export function addSnapshots(program: Command): void {
       if (name !== undefined && fork !== true) throw wrongUsage('--name goes with --fork.');
       const operator = await session.operator();
       const snapshots = snapshotsIn(await readSnapshot(file, session));
-      if (name !== undefined && snapshots.length > 1) throw wrongUsage(`${file} holds ${snapshots.length} organizations, and --name is for one.`);
+      if (name !== undefined && snapshots.length > 1)
+        throw wrongUsage(`${file} holds ${snapshots.length} organizations, and --name is for one.`);
       for (const snapshot of snapshots) {
         session.out.progress(`Importing ${snapshot.length} characters...`);
-        const answer = await operator.importSnapshot(snapshot, { ...(fork ? { fork } : {}), ...(name === undefined ? {} : { name }) });
+        const answer = await operator.importSnapshot(snapshot, {
+          ...(fork ? { fork } : {}),
+          ...(name === undefined ? {} : { name }),
+        });
         session.out.show(answer, () => importText(answer));
       }
       return undefined;

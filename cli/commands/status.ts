@@ -21,8 +21,21 @@ export function addStatus(program: Command): void {
           ['application', `${status.application.name} (${status.application.id})`],
           ['key', `${status.apiKey.name} (${status.apiKey.id})`],
           ['scopes', status.apiKey.scopes.join(' ')],
-          ['clock', `${status.clock.now}, ${status.clock.status}${status.clock.offsetSeconds === 0 ? '' : `, ${status.clock.offsetSeconds} s ahead`}`],
-          ...Object.entries(counts).map(([name, count]) => [name, count === null ? 'not readable with this key' : count === countMax ? `${countMax} or more` : count] as const),
+          [
+            'clock',
+            `${status.clock.now}, ${status.clock.status}${status.clock.offsetSeconds === 0 ? '' : `, ${status.clock.offsetSeconds} s ahead`}`,
+          ],
+          ...Object.entries(counts).map(
+            ([name, count]) =>
+              [
+                name,
+                count === null
+                  ? 'not readable with this key'
+                  : count === countMax
+                    ? `${countMax} or more`
+                    : count,
+              ] as const,
+          ),
         ]),
       );
       return undefined;

@@ -19,7 +19,8 @@ interface OrganizationOptions {
   readonly keyName?: string;
 }
 
-const needsToken = 'It needs the token of the operator: SANDBANK_OPERATOR_TOKEN, or the folder where "sandbank start" runs.';
+const needsToken =
+  'It needs the token of the operator: SANDBANK_OPERATOR_TOKEN, or the folder where "sandbank start" runs.';
 
 export function addTenancy(program: Command): void {
   const keys = group(program, 'keys', 'Make API keys');
@@ -32,12 +33,22 @@ export function addTenancy(program: Command): void {
       ['--organization <name>', 'name or id; that of the key in use, or the only one'],
       ['--application <id>', 'application it belongs to; the first one without it'],
     ],
-    examples: [['keys create --name ci --scopes payments:read,payments:write'], ['keys create --organization Acme --json | jq -r .key']],
+    examples: [
+      ['keys create --name ci --scopes payments:read,payments:write'],
+      ['keys create --organization Acme --json | jq -r .key'],
+    ],
     run: async (session, { name, scopes, organization, application }) => {
       const operator = await session.operator();
       const id = await organizationOf(session, operator, organization);
       const key = await operator.keys.create(id, given({ name, scopes, applicationId: application }));
-      session.out.show(key, () => fields([['key', key.key], ['id', key.id], ['name', key.name], ['scopes', key.scopes.join(' ')]]));
+      session.out.show(key, () =>
+        fields([
+          ['key', key.key],
+          ['id', key.id],
+          ['name', key.name],
+          ['scopes', key.scopes.join(' ')],
+        ]),
+      );
       if (!session.out.isJson) session.out.say('The key is shown this once.');
       return undefined;
     },
@@ -49,8 +60,14 @@ export function addTenancy(program: Command): void {
     options: pageOptions,
     examples: [['organizations list']],
     run: async (session, { limit, cursor }) => {
-      const pages = (await session.operator()).organizations.list(given({ limit, cursor }) as { limit?: number; cursor?: string });
-      await showPage(session.out, pages, ['ORGANIZATION', 'NAME', 'CREATED'], (one) => [one.id, one.name, one.createdAt]);
+      const pages = (await session.operator()).organizations.list(
+        given({ limit, cursor }) as { limit?: number; cursor?: string },
+      );
+      await showPage(session.out, pages, ['ORGANIZATION', 'NAME', 'CREATED'], (one) => [
+        one.id,
+        one.name,
+        one.createdAt,
+      ]);
       return undefined;
     },
   });
@@ -62,9 +79,17 @@ export function addTenancy(program: Command): void {
       ['--key-name <name>', 'name of its key'],
       ['--scopes <scopes>', 'scopes of its key; all without it', list],
     ],
-    examples: [['organizations create "Team Blue"'], ['organizations create ci-17 --json | jq -r .apiKey.key']],
+    examples: [
+      ['organizations create "Team Blue"'],
+      ['organizations create ci-17 --json | jq -r .apiKey.key'],
+    ],
     run: async (session, { application, keyName, scopes }, name = '') => {
-      const body = given({ name, application: application === undefined ? undefined : { name: application }, keyName, scopes });
+      const body = given({
+        name,
+        application: application === undefined ? undefined : { name: application },
+        keyName,
+        scopes,
+      });
       const tenant = await (await session.operator()).organizations.create(body);
       session.out.show(tenant, () =>
         fields([

@@ -68,7 +68,9 @@ export function addTransfers(program: Command): void {
       const sourceAmount = read(options.send, options.sendMinor, from, 'send');
       const targetAmount = read(options.arrive, options.arriveMinor, to, 'arrive');
       if ((sourceAmount === undefined) === (targetAmount === undefined))
-        throw wrongUsage('Give the amount to send (--send, --send-minor) or the one to arrive (--arrive, --arrive-minor), one of them.');
+        throw wrongUsage(
+          'Give the amount to send (--send, --send-minor) or the one to arrive (--arrive, --arrive-minor), one of them.',
+        );
       const body = given({
         sourceCurrency: from,
         targetCurrency: to,
@@ -95,11 +97,22 @@ export function addTransfers(program: Command): void {
       ['--return-code <code>', 'why it comes back, with return'],
       ['--failure-code <code>', 'why it fails, with fail'],
     ],
-    examples: [['transfers advance trf_... accept'], ['transfers advance trf_... --to completed'], ['transfers advance trf_... return --return-code account_closed']],
+    examples: [
+      ['transfers advance trf_... accept'],
+      ['transfers advance trf_... --to completed'],
+      ['transfers advance trf_... return --return-code account_closed'],
+    ],
     run: async (session, options, id = '', action) => {
-      if (action !== undefined && options.to !== undefined) throw wrongUsage('Give an action or --to, not both.');
+      if (action !== undefined && options.to !== undefined)
+        throw wrongUsage('Give an action or --to, not both.');
       const { to, beneficiary, returnCode, failureCode } = options;
-      const body = given({ action, to, beneficiary: beneficiary === undefined ? undefined : { name: beneficiary }, returnCode, failureCode });
+      const body = given({
+        action,
+        to,
+        beneficiary: beneficiary === undefined ? undefined : { name: beneficiary },
+        returnCode,
+        failureCode,
+      });
       const transfer = await (await session.sandbank()).transfers.advance(id, body as TransferAdvance);
       session.out.show(transfer, () => transferText(transfer));
       return undefined;
@@ -116,7 +129,11 @@ export function addTransfers(program: Command): void {
   });
   declare<ListOptions>(transfers, 'list', {
     summary: 'List transfers, newest first',
-    options: [['--status <state>', 'only in this state'], ['--customer <id>', 'only of this customer'], ...pageOptions],
+    options: [
+      ['--status <state>', 'only in this state'],
+      ['--customer <id>', 'only of this customer'],
+      ...pageOptions,
+    ],
     examples: [['transfers list --status sent']],
     run: async (session, { status, customer, limit, cursor }) => {
       const query = given({ status, customerId: customer, limit, cursor }) as ListTransfersQuery;
@@ -143,7 +160,12 @@ export function addTransfers(program: Command): void {
 }
 
 /** As for payments, in the words of the flags that were used. */
-function read(major: string | undefined, minor: string | undefined, currency: string, flag: string): number | undefined {
+function read(
+  major: string | undefined,
+  minor: string | undefined,
+  currency: string,
+  flag: string,
+): number | undefined {
   try {
     return minorUnits({ amount: major, minor }, currency);
   } catch (error) {
@@ -153,11 +175,26 @@ function read(major: string | undefined, minor: string | undefined, currency: st
 }
 
 function transferText(transfer: Transfer): string {
-  const { id, status, sourceAmount, sourceCurrency, targetAmount, targetCurrency, feeAmount, rate, failure, returnCode, allowedActions } = transfer;
+  const {
+    id,
+    status,
+    sourceAmount,
+    sourceCurrency,
+    targetAmount,
+    targetCurrency,
+    feeAmount,
+    rate,
+    failure,
+    returnCode,
+    allowedActions,
+  } = transfer;
   return fields([
     ['transfer', id],
     ['status', status],
-    ['sends', `${amountText(sourceAmount, sourceCurrency)} and a fee of ${amountText(feeAmount, sourceCurrency)}`],
+    [
+      'sends',
+      `${amountText(sourceAmount, sourceCurrency)} and a fee of ${amountText(feeAmount, sourceCurrency)}`,
+    ],
     ['arrives', `${amountText(targetAmount, targetCurrency)} at ${rate}`],
     ['failure', failure === null ? undefined : `${failure.code}: ${failure.message}`],
     ['returned', returnCode],

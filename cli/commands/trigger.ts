@@ -22,7 +22,11 @@ export function addTrigger(program: Command): void {
     details: 'Without data the example of the type is sent. No record is changed.',
     options: [
       ['--data <json>', 'data of the event: JSON, @FILE, or - for the standard input'],
-      ['--override <path=value>', 'change one field of the data, such as paymentMethod.type=wallet; may be repeated', pairs],
+      [
+        '--override <path=value>',
+        'change one field of the data, such as paymentMethod.type=wallet; may be repeated',
+        pairs,
+      ],
       ['--list', 'list the types with what they tell'],
     ],
     examples: [
@@ -37,13 +41,27 @@ export function addTrigger(program: Command): void {
         if (type !== undefined) throw wrongUsage('--list stands alone.');
         return listTypes(session, await sandbank.capabilities());
       }
-      if (type === undefined) throw wrongUsage('The type is missing, such as payment.captured; --list shows them all.');
+      if (type === undefined)
+        throw wrongUsage('The type is missing, such as payment.captured; --list shows them all.');
       const given = options.data === undefined ? undefined : parse(await readData(session, options.data));
       const overrides = Object.entries(options.override ?? {});
-      const base = given ?? (overrides.length === 0 ? undefined : exampleOf(await sandbank.capabilities(), type));
-      const data = base === undefined ? undefined : overrides.reduce((whole, [path, value]) => withField(whole, path, looseJson(value)), base);
-      const event = await sandbank.events.create({ type: type as EventCreate['type'], ...(data === undefined ? {} : { data }) });
-      session.out.show(event, () => fields([['event', event.id], ['type', event.type], ['tells of', event.resourceId]]));
+      const base =
+        given ?? (overrides.length === 0 ? undefined : exampleOf(await sandbank.capabilities(), type));
+      const data =
+        base === undefined
+          ? undefined
+          : overrides.reduce((whole, [path, value]) => withField(whole, path, looseJson(value)), base);
+      const event = await sandbank.events.create({
+        type: type as EventCreate['type'],
+        ...(data === undefined ? {} : { data }),
+      });
+      session.out.show(event, () =>
+        fields([
+          ['event', event.id],
+          ['type', event.type],
+          ['tells of', event.resourceId],
+        ]),
+      );
       return undefined;
     },
   });
@@ -52,7 +70,10 @@ export function addTrigger(program: Command): void {
 function listTypes({ out }: Session, { events }: Capabilities): undefined {
   const data = events.map(({ type, resource, description }) => ({ type, resource, description }));
   out.show({ object: 'list', sandbox: true, status: 'ok', data }, () =>
-    table(['TYPE', 'WHAT HAS HAPPENED'], data.map(({ type, description }) => [type, description])),
+    table(
+      ['TYPE', 'WHAT HAS HAPPENED'],
+      data.map(({ type, description }) => [type, description]),
+    ),
   );
   return undefined;
 }
@@ -81,9 +102,13 @@ function parse(json: string): Data {
 /** The same data with one field set; objects on the way are made, places in lists are numbers. */
 export function withField(data: Data, path: string, value: unknown): Data {
   const [name = '', ...rest] = path.split('.');
-  if (name === '' || name === '__proto__') throw wrongUsage(`"${path}" is no path; it looks like paymentMethod.type.`);
+  if (name === '' || name === '__proto__')
+    throw wrongUsage(`"${path}" is no path; it looks like paymentMethod.type.`);
   const inner = data[name];
-  const next = rest.length === 0 ? value : withField(typeof inner === 'object' && inner !== null ? (inner as Data) : {}, rest.join('.'), value);
+  const next =
+    rest.length === 0
+      ? value
+      : withField(typeof inner === 'object' && inner !== null ? (inner as Data) : {}, rest.join('.'), value);
   if (!Array.isArray(data)) return { ...data, [name]: next };
   return Object.assign([...(data as unknown[])], { [name]: next }) as unknown as Data;
 }

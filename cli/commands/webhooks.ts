@@ -20,7 +20,9 @@ export function addWebhooks(program: Command): Command {
     options: [['--status <state>', 'enabled or disabled'], ...pageOptions],
     examples: [['webhooks list']],
     run: async (session, { status, limit, cursor }) => {
-      const pages = (await session.sandbank()).webhooks.list(given({ status, limit, cursor }) as ListWebhooksQuery);
+      const pages = (await session.sandbank()).webhooks.list(
+        given({ status, limit, cursor }) as ListWebhooksQuery,
+      );
       await showPage(session.out, pages, ['ENDPOINT', 'STATUS', 'URL', 'EVENTS'], (one) => [
         one.id,
         one.disabledReason === null ? one.status : `${one.status} (${one.disabledReason})`,
@@ -40,10 +42,21 @@ export function addWebhooks(program: Command): Command {
     ],
     examples: [["webhooks create https://example.test/hooks --events 'payment.*'"]],
     run: async (session, { events, description, retryProfile, secret }, url = '') => {
-      const body = given({ url, eventTypes: events as readonly EventFilter[] | undefined, description, retryProfile, secret });
+      const body = given({
+        url,
+        eventTypes: events as readonly EventFilter[] | undefined,
+        description,
+        retryProfile,
+        secret,
+      });
       const webhook = await (await session.sandbank()).webhooks.create(body as WebhookCreate);
       session.out.show(webhook, () =>
-        fields([['endpoint', webhook.id], ['url', webhook.url], ['events', webhook.eventTypes.join(', ')], ['secret', webhook.secret]]),
+        fields([
+          ['endpoint', webhook.id],
+          ['url', webhook.url],
+          ['events', webhook.eventTypes.join(', ')],
+          ['secret', webhook.secret],
+        ]),
       );
       if (!session.out.isJson) session.out.say('The secret is shown this once.');
       return undefined;
@@ -79,10 +92,15 @@ export function addWebhooks(program: Command): Command {
       ['--timestamp <seconds>', 'the header webhook-timestamp'],
       ['--signature <text>', 'the whole header webhook-signature'],
       ['--body <file>', 'the body, byte for byte; from the standard input without it'],
-      ['--secret <whsec>', "the endpoint's secret; better in SANDBANK_WEBHOOK_SECRET, which no history keeps"],
+      [
+        '--secret <whsec>',
+        "the endpoint's secret; better in SANDBANK_WEBHOOK_SECRET, which no history keeps",
+      ],
       ['--at <time>', 'judge the timestamp by this time and not by now'],
     ],
-    examples: [['webhooks verify --id evt_... --timestamp 1794700000 --signature "v1,..." --body request.json']],
+    examples: [
+      ['webhooks verify --id evt_... --timestamp 1794700000 --signature "v1,..." --body request.json'],
+    ],
     run: () => Promise.reject(new Error('this command is run by the server program')),
   });
   return webhooks;

@@ -11,8 +11,11 @@ export function inputsOf(document: ApiDocument, methods: readonly Method[]): Rec
       const { operation } = method;
       const body = operation.requestBody?.content['application/json']?.schema;
       const query = queryOf(operation);
-      const properties = Object.fromEntries(query.map(({ name, schema }) => [name, resolved(document, schema, 0)]));
-      const schema = takes(method) === 'query' ? { type: 'object', properties } : body && resolved(document, body, 0);
+      const properties = Object.fromEntries(
+        query.map(({ name, schema }) => [name, resolved(document, schema, 0)]),
+      );
+      const schema =
+        takes(method) === 'query' ? { type: 'object', properties } : body && resolved(document, body, 0);
       return [operation.operationId, schema === undefined ? {} : { schema }];
     }),
   );
@@ -34,5 +37,7 @@ function resolved(document: ApiDocument, value: unknown, depth: number): unknown
 
 /** Examples and titles are for people who read the document. A field that is called so is no text and no list. */
 function isForPeople(key: string, value: unknown): boolean {
-  return ['title', 'example', 'examples'].includes(key) && (typeof value !== 'object' || Array.isArray(value));
+  return (
+    ['title', 'example', 'examples'].includes(key) && (typeof value !== 'object' || Array.isArray(value))
+  );
 }
