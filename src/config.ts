@@ -27,6 +27,12 @@ export interface Config {
   readonly deterministic: string | undefined;
   /** After so many days a request is gone from the request log. */
   readonly requestDays: number;
+  /** What the operator API takes; undefined lets an embedded server make its own, and a shared one have none. */
+  readonly operatorToken: string | undefined;
+  /** A snapshot that is imported at the start, if its organizations are not there yet. */
+  readonly importFile: string | undefined;
+  /** Where all organizations are exported to when the server ends. */
+  readonly exportFile: string | undefined;
 }
 
 const roles = ['all', 'api', 'worker'] as const;
@@ -61,6 +67,11 @@ whether the signature of a webhook request is right, and why not.
                      declare at the start                        (SANDBANK_SEED)
   --deterministic SEED  ids and times follow from the seed
                      and the requests; in memory only            (SANDBANK_DETERMINISTIC)
+  --import FILE      a snapshot to import at the start, unless
+                     its organizations are there already
+  --export-on-exit FILE
+                     where to write a snapshot of everything on
+                     SIGTERM and SIGINT, with secrets; .gz packs it
   --role ROLE        all, api or worker                          (SANDBANK_ROLE, all)
   --metrics          serve Prometheus metrics at /metrics        (SANDBANK_METRICS=on)
   --json             verify: print the result as JSON
@@ -74,6 +85,8 @@ Variables without a flag:
                              closed with DATABASE_URL, else open
   SANDBANK_ATTEMPT_DAYS      how long headers and bodies of webhook attempts are kept (30)
   SANDBANK_REQUEST_DAYS      how long requests are kept for the console (7)
+  SANDBANK_OPERATOR_TOKEN    what the operator API takes, at least 32 characters; without it there is none with DATABASE_URL,
+                             else one is made at each start
   SANDBANK_RATE_LIMIT        off, or requests a second for each key
   SANDBANK_PUBLIC_URL        the address under which callers know this server
   LOG_LEVEL                  fatal, error, warn, info, debug, trace or silent (warn)`;
@@ -115,7 +128,7 @@ export function readConfig(
     logLevel: oneOf(logLevels, env.LOG_LEVEL || 'warn', 'LOG_LEVEL'),
     hasMetrics: flags.metrics === true || switchOf(env.SANDBANK_METRICS || 'off', 'SANDBANK_METRICS'),
     publicUrl: publicUrlOf(env.SANDBANK_PUBLIC_URL || undefined),
-    secret: secretOf(env.SANDBANK_SECRET || undefined),
+    secret: secretOf(env.SANDBANK_SECRET || undefined, 'SANDBANK_SECRET'),
     allowsPrivateWebhooks: switchOf(
       env.SANDBANK_PRIVATE_WEBHOOKS || (databaseUrl === undefined ? 'on' : 'off'),
       'SANDBANK_PRIVATE_WEBHOOKS',
@@ -127,6 +140,9 @@ export function readConfig(
     ),
     attemptDays: daysOf(env.SANDBANK_ATTEMPT_DAYS || attemptDaysDefault, 'SANDBANK_ATTEMPT_DAYS'),
     requestDays: daysOf(env.SANDBANK_REQUEST_DAYS || requestDaysDefault, 'SANDBANK_REQUEST_DAYS'),
+    operatorToken: secretOf(env.SANDBANK_OPERATOR_TOKEN || undefined, 'SANDBANK_OPERATOR_TOKEN'),
+    importFile: flags.import === undefined ? undefined : resolve(flags.import),
+    exportFile: flags['export-on-exit'] === undefined ? undefined : resolve(flags['export-on-exit']),
   };
   if (command === 'start' && databaseUrl !== undefined && config.secret === undefined) {
     throw new ConfigProblem(
@@ -162,6 +178,8 @@ function readFlags(argv: readonly string[]) {
         data: text,
         seed: text,
         deterministic: text,
+        import: text,
+        'export-on-exit': text,
         role: text,
         metrics: flag,
         json: flag,
@@ -219,10 +237,10 @@ function rateLimitOf(text: string | undefined, isShared: boolean): number | unde
   return limit;
 }
 
-function secretOf(text: string | undefined): string | undefined {
+function secretOf(text: string | undefined, name: string): string | undefined {
   if (text !== undefined && text.length < secretLengthMin) {
     throw new ConfigProblem(
-      `SANDBANK_SECRET must have at least ${secretLengthMin} characters; "openssl rand -hex 32" makes one.`,
+      `${name} must have at least ${secretLengthMin} characters; "openssl rand -hex 32" makes one.`,
     );
   }
   return text;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './config.ts';
@@ -28,6 +29,7 @@ import { providers } from './provider/index.ts';
 import { beginAdvance } from './resources/clocks/machine.ts';
 import { beginExamination } from './resources/examinations/machine.ts';
 import { consoleRoutes, eventCatalogue, resources, routes } from './resources/index.ts';
+import { resetOrganization } from './resources/resets/machine.ts';
 import { findAnyWebhook } from './resources/webhooks/store.ts';
 import { ownSecret } from './secret.ts';
 import { AddressGuard } from './workers/address-guard.ts';
@@ -36,9 +38,11 @@ import { consoleErrands, hashOfToken } from './workers/console-errands.ts';
 import { Deliverer } from './workers/deliverer.ts';
 import { createDeliveries } from './workers/deliveries.ts';
 import { Examinations } from './workers/examinations.ts';
+import { Operator } from './workers/operator.ts';
 import { startReaper } from './workers/reaper.ts';
 import { Replayer } from './workers/replayer.ts';
 import { RequestLog } from './workers/request-log.ts';
+import { resetErrand } from './workers/reset-errand.ts';
 import { Sealer } from './workers/sealer.ts';
 import { Sender } from './workers/sender.ts';
 import { belongsTo } from './workers/signature.ts';
@@ -60,6 +64,8 @@ export interface Server {
   readonly requestLog: RequestLog;
   readonly sealer: Sealer;
   readonly eventStreams: EventStreams;
+  /** What the operator API takes; undefined when there is none. */
+  readonly operatorToken: string | undefined;
   /** Starts to listen and returns the address under which callers reach it. */
   listen(): Promise<string>;
   /** Requests under way are answered, then the last batch is written, then the database is closed. */
@@ -119,6 +125,7 @@ function assemble(
   const mint = config.deterministic === undefined ? randomMint : seededMint(config.deterministic);
   const wallClock = mint.isSeeded ? () => seededNow : Date.now;
   const uptime = () => performance.now();
+  const operatorToken = operatorTokenOf(config);
   let address = config.publicUrl ?? '';
   const publicUrl = () => address;
   const metrics = config.hasMetrics ? createMetrics() : undefined;
@@ -177,6 +184,8 @@ function assemble(
   const examinations = new Examinations({ engine, vault, sender, catalogue: eventCatalogue, wallClock });
   const journal = new RequestJournal(database);
   const requestLog = new RequestLog({ journal, wallClock, uptime, onError });
+  const reset = resetErrand({ engine, reader, requestLog });
+  const operator = new Operator({ engine, reader, wallClock, reset });
   let isDraining = false;
   const app = createApp({
     engine,
@@ -198,7 +207,9 @@ function assemble(
       ...consoleErrands({ engine, reader, wallClock, publicUrl, people }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
       [beginExamination.name, (submission) => examinations.examine(submission)],
+      [resetOrganization.name, reset],
     ]),
+    operator: config.role === 'worker' ? undefined : { token: operatorToken, actions: operator },
     console: config.role === 'worker' ? undefined : consoleOf(config, people),
     logLevel: config.logLevel,
     wallClock,
@@ -228,6 +239,7 @@ function assemble(
     requestLog,
     sealer,
     eventStreams,
+    operatorToken,
     start: async () => {
       if (config.role === 'api') return;
       await deliveries.start();
@@ -266,6 +278,14 @@ function assemble(
       await database.close();
     },
   };
+}
+
+const tokenBytes = 32;
+
+/** Embedded, whoever has the data directory is the operator, and gets a new token at each start; a shared server needs to be told. */
+function operatorTokenOf({ operatorToken, databaseUrl }: Config): string | undefined {
+  const isShared = databaseUrl !== undefined;
+  return operatorToken ?? (isShared ? undefined : randomBytes(tokenBytes).toString('base64url'));
 }
 
 const builtConsole = new URL('console/', built);

@@ -66,6 +66,7 @@ import type {
   ReplayCreate,
   ReplayList,
   ReplayProgress,
+  Reset,
   RetrieveSettlementQuery,
   SettlementList,
   SettlementReport,
@@ -268,6 +269,8 @@ export abstract class Namespaces {
   declare readonly capabilities: (options?: CallOptions) => Promise<Capabilities>;
   /** The lifecycles of all resources as data: states, moves, conditions and events. Any valid key may call this. `GET /_api/developer_api_state_machines` */
   declare readonly stateMachines: (options?: CallOptions) => Promise<StateMachines>;
+  /** Delete all records of the organization and return its clocks to real time; what was set up stays. Needs the scopes `payments:write` and `customers:write` and `transfers:write` and `webhooks:write`. `POST /_api/developer_api_reset` */
+  declare readonly reset: (options?: WriteOptions) => Promise<Reset>;
 
   constructor(bound: object) {
     Object.assign(this, bound);

@@ -67,4 +67,5 @@ export const operations: readonly Operation[] = [
   { id: 'retrieveWebhookReplay', namespace: 'replays', method: 'retrieve', verb: 'GET', path: '/_api/developer_api_webhook_replays/{id}', names: ['id'], gives: 'json', accept: 'application/json' },
   { id: 'listRequests', namespace: 'requests', method: 'list', verb: 'GET', path: '/_api/developer_api_requests', names: [], takes: 'query', gives: 'page', accept: 'application/json' },
   { id: 'retrieveRequest', namespace: 'requests', method: 'retrieve', verb: 'GET', path: '/_api/developer_api_requests/{id}', names: ['id'], gives: 'json', accept: 'application/json' },
+  { id: 'resetOrganization', method: 'reset', verb: 'POST', path: '/_api/developer_api_reset', names: [], gives: 'json', accept: 'application/json' },
 ];

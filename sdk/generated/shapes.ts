@@ -1831,6 +1831,15 @@ export interface LoggedRequest {
   responseBody: string | null;
 }
 
+export interface Reset {
+  object: 'reset';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  /** How many rows of each kind are gone. */
+  deleted: Record<string, number>;
+}
+
 export interface WebhookEvent {
   object: 'event';
   /** Stays the same at every attempt and replay. */

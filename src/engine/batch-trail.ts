@@ -46,13 +46,16 @@ export class BatchTrail {
       writes.push({ table, mode: 'insert', rows: inserts }, { table, mode: 'update', rows: updates });
     }
     const timers = rows.timers();
+    const made = new Set(this.events.map(({ id }) => id));
+    const isOfHere = ({ eventId }: DeliveryRow) => made.has(eventId);
     // Sorted: two nodes that insert the same keys wait for each other in one direction only, and never in a circle.
     this.kept.sort((a, b) => (keyOrder(a) < keyOrder(b) ? -1 : 1));
     writes.push(
       { table: historyTable, mode: 'insert', rows: this.history },
       { table: eventsTable, mode: 'insert', rows: this.events },
       { table: announcedTable, mode: 'match', rows: this.announced },
-      { table: deliveriesTable, mode: 'insert', rows: this.deliveries },
+      { table: deliveriesTable, mode: 'insert', rows: this.deliveries.filter(isOfHere) },
+      { table: deliveriesTable, mode: 'follow', rows: this.deliveries.filter((one) => !isOfHere(one)) },
       { table: ledgerEntriesTable, mode: 'insert', rows: this.entries },
       { table: providerEventsTable, mode: 'insert', rows: this.providerEvents },
       { table: settlementLinesTable, mode: 'insert', rows: this.settlementLines },

@@ -1,6 +1,5 @@
-import { encodeArray } from '../db/array.ts';
 import type { Connection, Database } from '../db/database.ts';
-import type { Accepted, AnyResource, Change } from '../kernel/command.ts';
+import type { Accepted, AnyResource, Change, Decision } from '../kernel/command.ts';
 import type { DeliveryRow } from '../kernel/delivery.ts';
 import { type Presented, successStatus, withRequestId } from '../kernel/envelope.ts';
 import { isStored, type Refusal, refuse } from '../kernel/errors.ts';
@@ -8,9 +7,17 @@ import { DatabaseFailure } from '../kernel/failure.ts';
 import { formatId } from '../kernel/ids.ts';
 import type { Provider } from '../kernel/provider.ts';
 import type { AuditRow, EventRow, LedgerEntryRow } from '../kernel/trail.ts';
-import { findAnswers, type IdempotencyRow, pendingStatus } from './answers.ts';
+import { pendingStatus } from './answers.ts';
 import { BatchClocks } from './batch-clocks.ts';
+import { BatchPriors, isDead, type Prior } from './batch-priors.ts';
 import { BatchTrail } from './batch-trail.ts';
+import {
+  type Cleared,
+  clearOrganization,
+  holdOrganizations,
+  isOrganizationBusy,
+  takeOrganization,
+} from './clearing.ts';
 import {
   auditRow,
   eventRow,
@@ -46,9 +53,9 @@ export interface Committed {
   readonly events: readonly EventRow[];
   readonly deliveries: readonly DeliveryRow[];
   readonly audit: readonly AuditRow[];
+  /** The organization whose records are gone. */
+  readonly cleared: string | null;
 }
-
-type Prior = Pick<IdempotencyRow, 'fingerprint' | 'status' | 'body' | 'createdAt'>;
 
 /** Says in which step a batch failed: a lock that is not had while writing is another request with the same key. */
 export class PersistBusy extends Error {
@@ -79,18 +86,20 @@ export async function runBatch(
   const rows = new WorkingSet(settings.resources);
   const batch = new Batch(submissions, rows, settings, clocks);
   batch.declare(priors);
-  return rows.isEmpty
+  const needsNothing = rows.isEmpty && !submissions.some(({ kind }) => kind.clears || kind.replaysEvents);
+  return needsNothing
     ? batch.run(database, priors)
-    : database.transaction((connection) => batch.run(connection, priors));
+    : database.transaction((connection) => batch.runHeld(connection, priors));
 }
 
 class Batch {
   readonly #submissions: readonly Submission[];
   readonly #rows: WorkingSet;
   readonly #settings: BatchSettings;
-  readonly #priors = new Map<string, Prior>();
+  readonly #priors = new BatchPriors();
   readonly #trail = new BatchTrail();
   readonly #clocks: BatchClocks;
+  #cleared: Cleared | undefined;
   readonly #bugs: { readonly error: unknown; readonly requestId: string }[] = [];
 
   constructor(
@@ -112,19 +121,57 @@ class Batch {
     }
   }
 
+  /**
+   * With the organizations held from the first look on, so that what is read is still there when it is written. Not awaited: it
+   * leaves together with what follows, and if it is not had, that is why all the rest fails.
+   */
+  async runHeld(connection: Connection, priors: Priors): Promise<readonly Answer[] | undefined> {
+    const orgId = this.#clearing?.context.orgId;
+    const held =
+      orgId === undefined ? holdOrganizations(connection, this.#orgIds) : takeOrganization(connection, orgId);
+    held.catch(() => undefined);
+    try {
+      return await this.run(connection, priors);
+    } catch (error) {
+      await held;
+      throw error;
+    }
+  }
+
   async run(connection: Connection, priors: Priors): Promise<readonly Answer[] | undefined> {
     const claims = this.#submissions.filter(({ idempotency }) => idempotency !== null);
     if (!this.#rows.isEmpty || priors === 'look-up') {
       await this.#rows.find(connection);
       // Sent behind the locks: an answer that was kept by whoever had them is seen.
       const load = this.#rows.load(connection);
-      const look = priors === 'look-up' ? this.#loadPriors(connection, claims) : undefined;
+      const look = priors === 'look-up' ? this.#priors.load(connection, claims) : undefined;
       await Promise.all([load, look]);
       await this.#clocks.loadForeign(connection, this.#submissions);
     }
+    if (this.#clearing) await this.#clear(connection, this.#clearing);
     const answers = this.#decideAll();
     if (priors === 'trust-none' && this.#trail.kept.length < claims.length) return undefined;
     return this.#finish(connection, answers);
+  }
+
+  get #orgIds(): readonly string[] {
+    return this.#submissions.map(({ context }) => context.orgId);
+  }
+
+  /** The command that clears its organization. It is alone in its batch. */
+  get #clearing(): Submission | undefined {
+    const [first] = this.#submissions;
+    return first?.kind.clears ? first : undefined;
+  }
+
+  /** Deciding is pure, so it is asked once whether it will be accepted, and decided again when all is gone. */
+  async #clear(connection: Connection, submission: Submission): Promise<void> {
+    if (this.#priors.get(submission)) return;
+    if (!this.#ask(submission).ok) return;
+    const clockIds = this.#rows.all('clock').map(({ id }) => id);
+    const { resources } = this.#settings;
+    const { orgId } = submission.context;
+    this.#cleared = await clearOrganization(connection, orgId, resources.values(), clockIds);
   }
 
   #decideAll(): readonly Answer[] {
@@ -136,38 +183,15 @@ class Batch {
     if (writes.length > 0) await this.#persist(connection, writes);
     this.#clocks.remember();
     const { changes, announced, deliveries, audit } = this.#trail;
-    this.#settings.onCommit?.({ changes, events: announced, deliveries, audit });
+    const cleared = this.#cleared && this.#clearing ? this.#clearing.context.orgId : null;
+    this.#settings.onCommit?.({ changes, events: announced, deliveries, audit, cleared });
     // Told at the end, because a batch may be decided twice before it is written once.
     for (const { error, requestId } of this.#bugs) this.#settings.onBug(error, requestId);
     return answers;
   }
 
-  async #loadPriors(connection: Connection, claims: readonly Submission[]): Promise<void> {
-    if (claims.length === 0) return;
-    const found = await connection.query<Prior & { n: number }>(findAnswers, [
-      encodeArray(
-        'text',
-        claims.map(({ context }) => context.orgId),
-      ),
-      encodeArray(
-        'text',
-        claims.map(({ context }) => context.appId ?? ''),
-      ),
-      encodeArray(
-        'text',
-        claims.map(({ idempotency }) => idempotency?.key),
-      ),
-    ]);
-    for (const { n, ...prior } of found) {
-      const claim = claims[n - 1];
-      const scope = claim ? claimScope(claim) : null;
-      if (scope !== null) this.#priors.set(scope, prior);
-    }
-  }
-
   #decide(submission: Submission): Answer {
-    const scope = claimScope(submission);
-    const prior = scope === null ? undefined : this.#priors.get(scope);
+    const prior = this.#priors.get(submission);
     const isPending = prior?.status === pendingStatus;
     if (prior && submission.idempotency && !(isPending && submission.kind.concludes)) {
       const isSame = Buffer.compare(prior.fingerprint, submission.idempotency.fingerprint) === 0;
@@ -186,11 +210,7 @@ class Batch {
 
   #run(submission: Submission): Answer {
     try {
-      const decision = submission.kind.decide(
-        submission.input,
-        { ...submission.context, now: this.#clocks.nowFor(submission), wallNow: submission.wallNow },
-        this.#rows.rowsFor(submission),
-      );
+      const decision = this.#ask(submission);
       return decision.ok ? this.#accepted(submission, decision) : this.#refused(submission, decision);
     } catch (error) {
       // A bug in one command: it alone is answered with 500, and its neighbours go on.
@@ -199,14 +219,24 @@ class Batch {
     }
   }
 
+  #ask(submission: Submission): Decision {
+    return submission.kind.decide(
+      submission.input,
+      { ...submission.context, now: this.#clocks.nowFor(submission), wallNow: submission.wallNow },
+      this.#rows.rowsFor(submission),
+    );
+  }
+
   #accepted(submission: Submission, accepted: Accepted): Answer {
-    const { changes, answer, fields, isInterim, timed, events, deliveries, isSecret } = accepted;
+    const fields = this.#cleared ? { ...accepted.fields, deleted: this.#cleared } : accepted.fields;
+    const { changes, answer, isInterim, timed, events, deliveries, isSecret } = accepted;
     const { context, kind } = submission;
     const present = ({ resource, row, shown }: Accepted['answer']) =>
       JSON.stringify(shown ?? this.#resource(resource).present(row));
     // All is made and shown before anything is recorded: what fails must not leave half of its command behind.
     const shown = changes.map(present);
-    const own = shown[changes.findLastIndex(({ row }) => row === answer.row)] ?? present(answer);
+    const last = answer.shown ? -1 : changes.findLastIndex(({ row }) => row === answer.row);
+    const own = shown[last] ?? present(answer);
     const { providers, mint } = this.#settings;
     const rowSuffix = mint.rows(context.suffix);
     const entries = changes.flatMap((change) => ledgerEntryRows(context, change, rowSuffix));
@@ -267,11 +297,10 @@ class Batch {
   /** Keeps an answer for its key, in this transaction and for those behind it in this batch. */
   #keep(submission: Submission, answer: Answer): Answer {
     const { idempotency, context, wallNow } = submission;
-    const scope = claimScope(submission);
-    if (idempotency === null || scope === null) return answer;
+    if (idempotency === null) return answer;
     const { status, body } = answer;
     const { key, fingerprint } = idempotency;
-    const isConcluded = this.#priors.get(scope)?.status === pendingStatus;
+    const isConcluded = this.#priors.get(submission)?.status === pendingStatus;
     (isConcluded ? this.#trail.concluded : this.#trail.kept).push({
       orgId: context.orgId,
       appId: context.appId ?? '',
@@ -281,7 +310,7 @@ class Batch {
       body,
       createdAt: wallNow,
     });
-    this.#priors.set(scope, { fingerprint, status, body, createdAt: wallNow });
+    this.#priors.set(submission, { fingerprint, status, body, createdAt: wallNow });
     return answer;
   }
 
@@ -296,12 +325,12 @@ class Batch {
   }
 
   async #persist(connection: Connection, writes: readonly TableWrite[]): Promise<void> {
-    const { statement, values } = writeStatement(writes, this.#clocks.decidedBy);
+    const { statement, values } = writeStatement(writes, this.#clocks.decidedBy, this.#orgIds);
     try {
       await connection.finish(statement, values);
     } catch (error) {
       const isBusy = error instanceof DatabaseFailure && error.kind === 'busy';
-      throw isBusy
+      throw isBusy && !isOrganizationBusy(error)
         ? new PersistBusy('a row with the same key is being written elsewhere', { cause: error })
         : error;
     }
@@ -316,10 +345,4 @@ class Batch {
 
 function withFields(json: string, fields: Readonly<Record<string, unknown>>): string {
   return `${json.slice(0, -1)},${JSON.stringify(fields).slice(1)}`;
-}
-
-/** A request of several commands whose process died on the way. */
-function isDead({ status, createdAt }: Prior, { kind, wallNow }: Submission): boolean {
-  const { retakenAfterMs } = kind;
-  return status === pendingStatus && retakenAfterMs !== undefined && wallNow - createdAt > retakenAfterMs;
 }

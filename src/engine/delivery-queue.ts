@@ -2,6 +2,7 @@ import { encodeArray } from '../db/array.ts';
 import type { Database } from '../db/database.ts';
 import { retryAheadMsMax } from '../kernel/retry.ts';
 import type { Instant } from '../kernel/table.ts';
+import { sortedOrganizations } from './clearing.ts';
 import {
   type ClaimedDelivery,
   claim,
@@ -51,6 +52,7 @@ export class DeliveryQueue {
       new Date(wallNow).toISOString(),
       new Date(leaseUntil).toISOString(),
       this.#sender,
+      sortedOrganizations(sorted.map(({ orgId }) => orgId)),
     ]);
   }
 
@@ -65,6 +67,7 @@ export class DeliveryQueue {
       ),
       this.#sender,
       encodeArray('text', left),
+      sortedOrganizations(attempts.map(({ orgId }) => orgId)),
     ]);
   }
 

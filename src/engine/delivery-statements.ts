@@ -64,7 +64,7 @@ export const claim: Statement = {
         select h.failing_since, h.sender, h.sender_until from webhook_health h
         where h.org_id = w.org_id and h.webhook_id = w.id offset 0) h on true
       ${clockOf('w.app_id', '$4::timestamptz')}
-      where h.sender is null or h.sender = $6 or h.sender_until <= $4),
+      where (select hold_organizations($7::text[])) and (h.sender is null or h.sender = $6 or h.sender_until <= $4)),
     due as materialized (
       select e.org_id, e.id as webhook_id, d.id, d.lease_until, d.attempts from endpoint e cross join lateral (
         select d.id, d.lease_until, d.attempts from deliveries d
@@ -132,7 +132,8 @@ export const mark: Statement = {
         lease_until = null, last_response_status = u.response_status, last_error = u.error, updated_at = u.at
       from unnest(${markedColumns.map(([, , type], i) => `$${i + 1}::${type}[]`).join(', ')})
         as u(${markedColumns.map(([, column]) => column).join(', ')})
-      where d.org_id = u.org_id and d.id = u.id and d.token = u.token and d.lease_until is not null
+      where (select hold_organizations($${markedColumns.length + 3}::text[]))
+        and d.org_id = u.org_id and d.id = u.id and d.token = u.token and d.lease_until is not null
       returning d.attempts, ${marked}),
     history as (
       insert into delivery_attempts (org_id, delivery_id, number, at, sent_at, request_headers, response_status,

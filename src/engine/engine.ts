@@ -5,6 +5,7 @@ import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Instant } from '../kernel/table.ts';
 import { reapAnswers } from './answers.ts';
 import { type BatchSettings, PersistBusy, type Priors, runBatch } from './batch.ts';
+import { isOrganizationBusy } from './clearing.ts';
 import { KnownClocks } from './known-clocks.ts';
 import type { Mint } from './mint.ts';
 import { RecentKeys } from './recent-keys.ts';
@@ -60,6 +61,8 @@ export class Engine {
   readonly #claimed = new Set<string>();
   readonly #recentKeys = new RecentKeys();
   readonly #clocks = new KnownClocks();
+  /** Organizations that are being reset: their other commands wait here, not in the database. */
+  readonly #clearing = new Set<string>();
   #trustFrom = 0;
   #queue: Queued[] = [];
   #lanesBusy = 0;
@@ -139,7 +142,9 @@ export class Engine {
    * 64 on, which is never.
    */
   #hasLaneFor(waiting: number): boolean {
-    if (this.#lanesBusy === 0) return waiting > 0;
+    // A reset may take long, and nobody else waits for it where there is another lane.
+    if (this.#lanesBusy - this.#clearing.size === 0 && this.#lanesBusy < this.#database.lanesMax)
+      return waiting > 0;
     return this.#lanesBusy < this.#database.lanesMax && waiting >= crowd;
   }
 
@@ -147,10 +152,19 @@ export class Engine {
     this.#dropOld();
     const batch: Queued[] = [];
     const left: Queued[] = [];
+    let isAlone = false;
     for (const queued of this.#queue) {
-      const isHeld = queued.scope !== null && this.#claimed.has(queued.scope);
-      if (isHeld || batch.length >= this.#batchMax) left.push(queued);
-      else batch.push(queued);
+      const { submission, scope } = queued;
+      const isHeld = scope !== null && this.#claimed.has(scope);
+      const isStopped = isAlone || this.#clearing.has(submission.context.orgId);
+      // What clears its organization is taken when it comes first, which it does at the next turn at the latest.
+      const mustWait = submission.kind.clears && batch.length > 0;
+      if (isHeld || isStopped || mustWait || batch.length >= this.#batchMax) {
+        left.push(queued);
+        continue;
+      }
+      batch.push(queued);
+      isAlone = submission.kind.clears === true;
     }
     this.#queue = left;
     return batch;
@@ -170,13 +184,17 @@ export class Engine {
     assert(batch.length > 0, 'an empty batch is never run');
     this.#lanesBusy += 1;
     const startedAt = performance.now();
-    for (const { scope, arrivedAt } of batch) {
+    for (const { scope, arrivedAt, submission } of batch) {
       if (scope !== null) this.#claimed.add(scope);
+      if (submission.kind.clears) this.#clearing.add(submission.context.orgId);
       this.#settings.metrics.wait(startedAt - arrivedAt);
     }
     this.#schedule();
     const answers = await this.#attempt(batch.map(({ submission }) => submission));
-    for (const { scope } of batch) if (scope !== null) this.#claimed.delete(scope);
+    for (const { scope, submission } of batch) {
+      if (scope !== null) this.#claimed.delete(scope);
+      if (submission.kind.clears) this.#clearing.delete(submission.context.orgId);
+    }
     this.#settings.metrics.batch(batch.length, performance.now() - startedAt);
     this.#lanesBusy -= 1;
     batch.forEach(({ resolve, submission }, i) => {
@@ -207,7 +225,12 @@ export class Engine {
       }
     }
     const answers: Answer[] = [];
-    for (const submission of submissions) answers.push(await this.#single(submission));
+    // Waiting once for an organization that is being reset elsewhere is enough for all of its commands.
+    const busy = new Set<string>();
+    for (const submission of submissions) {
+      const isBusy = busy.has(submission.context.orgId);
+      answers.push(isBusy ? this.#unavailable(submission) : await this.#single(submission, busy));
+    }
     return answers;
   }
 
@@ -216,7 +239,8 @@ export class Engine {
    * this node has not met lately; one that another node met, or this one before it was started, costs a second round.
    */
   #isTrusting(submissions: readonly Submission[]): boolean {
-    let isTrusting = performance.now() >= this.#trustFrom;
+    // What clears would delete the answer that is kept for its own key before it finds it.
+    let isTrusting = performance.now() >= this.#trustFrom && submissions[0]?.kind.clears !== true;
     for (const submission of submissions) {
       const scope = claimScope(submission);
       if (scope === null) continue;
@@ -226,7 +250,7 @@ export class Engine {
     return isTrusting;
   }
 
-  async #single(submission: Submission): Promise<Answer> {
+  async #single(submission: Submission, busy: Set<string>): Promise<Answer> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const [answer] =
@@ -235,6 +259,7 @@ export class Engine {
         return answer;
       } catch (error) {
         if (error instanceof PersistBusy) return this.#inProgress(submission);
+        if (isOrganizationBusy(error)) busy.add(submission.context.orgId);
         if (isUnavailable(error) || (error instanceof DatabaseFailure && error.kind === 'busy'))
           return this.#unavailable(submission);
         if (isConflict(error) && attempt < singleAttemptsMax) continue;

@@ -38,14 +38,15 @@ export const randomMint: Mint = {
 /** When everything happens on a server that repeats itself, until its clocks are moved. */
 export const seededNow: Instant = Date.UTC(2026, 0, 1);
 
-const requestBits = 22;
-const stepBits = 9;
+// Beyond 262,144 writes an organization goes on in its next millisecond.
+const requestBits = 18;
+const stepBits = 13;
 const rowBits = 13;
 const hashBits = 30;
-// Of the 512 steps of a request, those from here on are no steps of the request.
-const asides = 256;
-const owns = 384;
-const reads = 511;
+// Of the 8,192 steps of a request, those from here on are no steps of the request.
+const asides = 4_096;
+const owns = 6_144;
+const reads = 8_191;
 // The ids of an organization begin in a millisecond of its own, so that those of two are not alike. It is less than the fifteen
 // seconds in which an event counts as new.
 const spreadMs = 8_192;
@@ -93,7 +94,11 @@ export function seededMint(seed: string): Mint {
     own: (orgId) => {
       const counts = countsOf(orgId);
       counts.owns += 1;
-      return suffixOf(orgId, counts.writes, owns + (counts.owns % (reads - owns)));
+      if (owns + counts.owns === reads) {
+        counts.writes += 1;
+        counts.owns = 1;
+      }
+      return suffixOf(orgId, counts.writes, owns + counts.owns);
     },
     rows: (suffix) => {
       let row = 0;
@@ -103,7 +108,7 @@ export function seededMint(seed: string): Mint {
       };
     },
     steps: (suffix) => {
-      let [next, aside] = [0, asides];
+      let [next, aside] = [0, 0];
       return {
         next: () => {
           next += 1;

@@ -2,6 +2,7 @@ import { encodeArray } from '../db/array.ts';
 import { assert } from '../kernel/assert.ts';
 import { deliveriesTable, wantsEvent } from '../kernel/delivery.ts';
 import type { Statement, Table } from '../kernel/table.ts';
+import { sortedOrganizations } from './clearing.ts';
 
 /** Rows of one table that one batch writes. */
 export interface TableWrite {
@@ -9,9 +10,10 @@ export interface TableWrite {
   readonly table: Table<any>;
   /**
    * `add` adds the one column that is not of the key to what is there; `put` inserts or replaces. `match` is for events: it
-   * makes a delivery to each endpoint that wants one of them.
+   * makes a delivery to each endpoint that wants one of them. `follow` is for deliveries of events from before: it inserts
+   * those whose event is still there.
    */
-  readonly mode: 'insert' | 'update' | 'add' | 'put' | 'delete' | 'match';
+  readonly mode: 'insert' | 'update' | 'add' | 'put' | 'delete' | 'match' | 'follow';
   // biome-ignore lint/suspicious/noExplicitAny: see above.
   readonly rows: readonly any[];
 }
@@ -38,6 +40,7 @@ const statementsMax = 256;
 export function writeStatement(
   writes: readonly TableWrite[],
   clocks: readonly DecidedBy[],
+  orgIds: readonly string[],
 ): { statement: Statement; values: Buffer[] } {
   const shape = writes.map(({ table, mode }) => `${mode} ${table.name}`).join(', ');
   let statement = statements.get(shape);
@@ -70,6 +73,7 @@ export function writeStatement(
       'integer',
       clocks.map(({ version }) => version),
     ),
+    sortedOrganizations(orgIds),
   );
   return { statement, values };
 }
@@ -83,14 +87,19 @@ function compose(writes: readonly TableWrite[]): string {
     });
     if (mode === 'update') return updateText(table, arrays);
     if (mode === 'match') return matchText(table, arrays);
+    if (mode === 'follow') return followText(table, arrays);
     return mode === 'delete' ? deleteText(table, arrays) : insertText(table, arrays, mode);
   });
-  const [orgIds, clockIds, versions] = [parameters + 1, parameters + 2, parameters + 3];
+  const [orgIds, clockIds, versions, held] = [1, 2, 3, 4].map((n) => parameters + n);
   assert(
     writes.at(-1)?.mode === 'insert',
-    'a batch ends with an insert, which the guard on clocks stands behind',
+    'a batch ends with an insert, which the guard on organizations and clocks stands behind',
   );
-  const last = `${parts.pop()} where (select refuse_moved_clocks($${orgIds}::text[], $${clockIds}::text[], $${versions}::integer[]))`;
+  // It is the first thing that the statement does, before any row is touched: a reset that runs meanwhile is waited for.
+  const guard =
+    `select case when hold_organizations($${held}::text[]) then ` +
+    `refuse_moved_clocks($${orgIds}::text[], $${clockIds}::text[], $${versions}::integer[]) end`;
+  const last = `${parts.pop()} where (${guard})`;
   return parts.length === 0
     ? last
     : `with ${parts.map((part, i) => `w${i} as (${part})`).join(', ')} ${last}`;
@@ -108,6 +117,15 @@ function insertText<Row>(
     .filter((column) => !table.key.includes(column))
     .map((column) => `${column} = ${mode === 'add' ? `${table.name}.${column} + ` : ''}excluded.${column}`);
   return `${insert} on conflict (${table.key.join(', ')}) do update set ${sums.join(', ')}`;
+}
+
+/** The organization may have been reset since the event was found. */
+function followText<Row>(table: Table<Row>, arrays: readonly string[]): string {
+  const columns = table.columns.map(({ column }) => column).join(', ');
+  return (
+    `insert into ${table.name} (${columns}) select d.* from unnest(${arrays.join(', ')}) as d(${columns}) ` +
+    `where exists (select from events e where e.org_id = d.org_id and e.id = d.event_id)`
+  );
 }
 
 function deleteText<Row>(table: Table<Row>, arrays: readonly string[]): string {

@@ -50,7 +50,7 @@ export function addApiRoutes(app: FastifyInstance, settings: AppSettings, servin
 
   const isStillAdmitted = (route: Route) => async (request: FastifyRequest) => {
     const now = wallClock();
-    const caller = await authenticator.find(request.headers.authorization, now);
+    const caller = await authenticator.find(request.headers.authorization, uptime());
     if ('ok' in caller) return false;
     return !refuseUnfit(request, caller, now) && !refuseScope(caller.principal, route.scope);
   };

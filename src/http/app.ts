@@ -23,6 +23,7 @@ import { addApiRoutes } from './api-routes.ts';
 import { addConsole, type Console } from './console.ts';
 import type { EventStreams } from './event-stream.ts';
 import type { Metrics } from './metrics.ts';
+import { addOperator, type OperatorSettings } from './operator.ts';
 import { addPublicRoutes } from './public-routes.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { Refused, refusalOf } from './refused.ts';
@@ -52,6 +53,8 @@ export interface AppSettings {
   readonly errands: ReadonlyMap<string, (submission: Submission) => Promise<Answer>>;
   /** None when this node serves no console. */
   readonly console: Console | undefined;
+  /** None where nobody is the operator. */
+  readonly operator: OperatorSettings | undefined;
   readonly logLevel: string;
   readonly wallClock: () => number;
   /** For what is kept or limited for a while: it goes on also where the wall clock stands. */
@@ -101,6 +104,7 @@ export function createApp(settings: AppSettings): FastifyInstance {
   const serving = createServing(app, settings);
   const api = addApiRoutes(app, settings, serving);
   if (settings.console) addConsole(app, settings, settings.console, serving);
+  if (settings.operator) addOperator(app, settings.operator);
 
   app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request);

@@ -15,6 +15,7 @@ import { defaultTerms } from '../kernel/terms.ts';
 import { statusRoute } from '../resources/api-status/api.ts';
 import { memberIdOf } from '../resources/members/machine.ts';
 import { findPlace } from '../resources/members/store.ts';
+import { resetRoute } from '../resources/resets/api.ts';
 import { refuseOrigin } from './console-origin.ts';
 import { Refused } from './refused.ts';
 import { refuseHeaders, type Serving } from './serve.ts';
@@ -44,9 +45,12 @@ export interface PersonRoute {
 
 export const consolePrefix = '/console/api/';
 
+/** What is about a key, and what people have a route of their own for. */
+const onlyForKeys: readonly Route[] = [statusRoute, resetRoute];
+
 /**
- * All that people can ask for: what the API has for keys, and what only the console has. Not what is about a key, and not
- * the stream of one application: the console has that of the whole organization.
+ * All that people can ask for: what the API has for keys, with few exceptions, and what only the console has. Not the stream
+ * of one application: the console has that of the whole organization.
  */
 export function personRoutes(
   routes: readonly Route[],
@@ -54,7 +58,7 @@ export function personRoutes(
 ): readonly PersonRoute[] {
   return [
     ...routes.flatMap((route) =>
-      route === statusRoute || isStream(route)
+      onlyForKeys.includes(route) || isStream(route)
         ? []
         : {
             route,

@@ -56,8 +56,9 @@ export function docsPage(routes: readonly Route[], serverUrl: string): string {
 
 export function errorsPage(): string {
   const entries = (Object.keys(errorCatalogue) as ErrorCode[]).map((code) => {
-    const { status, what, mend, retryable, isOfConsole } = errorCatalogue[code];
-    return `<article id="${code}"><h3><code>${code}</code> <span class="status">${status}${retryable ? ' · may be retried' : ''}${isOfConsole ? ' · only in the console' : ''}</span></h3><p>${marked(what)} ${marked(mend)}</p></article>`;
+    const { status, what, mend, retryable, isOfConsole, isOfOperator } = errorCatalogue[code];
+    const whose = isOfOperator ? ' · only for the operator' : isOfConsole ? ' · only in the console' : '';
+    return `<article id="${code}"><h3><code>${code}</code> <span class="status">${status}${retryable ? ' · may be retried' : ''}${whose}</span></h3><p>${marked(what)} ${marked(mend)}</p></article>`;
   });
   return page(
     'Errors',
@@ -88,8 +89,9 @@ export function llmsText(routes: readonly Route[], serverUrl: string): string {
 /** The catalogue as Markdown, kept in docs/. */
 export function errorsMarkdown(): string {
   const rows = (Object.keys(errorCatalogue) as ErrorCode[]).map((code) => {
-    const { status, what, mend, retryable, isOfConsole } = errorCatalogue[code];
-    return `| \`${code}\`${isOfConsole ? ' (console)' : ''} | ${status} | ${what} | ${mend} | ${retryable ? 'yes' : 'no'} |`;
+    const { status, what, mend, retryable, isOfConsole, isOfOperator } = errorCatalogue[code];
+    const whose = isOfOperator ? ' (operator)' : isOfConsole ? ' (console)' : '';
+    return `| \`${code}\`${whose} | ${status} | ${what} | ${mend} | ${retryable ? 'yes' : 'no'} |`;
   });
   return [
     '# Errors',

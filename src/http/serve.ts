@@ -240,7 +240,7 @@ function sendRead(reply: FastifyReply, answer: ReadAnswer): FastifyReply {
   return sendJson(reply, 200, isPage(answer) ? listBody(answer, id) : resourceBody(answer, id));
 }
 
-function listBody({ data, hasMore, nextCursor }: PresentedPage, requestId: string): string {
+export function listBody({ data, hasMore, nextCursor }: PresentedPage, requestId: string): string {
   return JSON.stringify({
     object: 'list',
     sandbox: true,

@@ -137,6 +137,13 @@ export interface CommandKind<Input> {
   readonly concludes?: true;
   /** After so long a request of several commands is taken for dead: its key may be used again, for the same request. */
   readonly retakenAfterMs?: number;
+  /**
+   * Deletes all records of its organization when it is accepted, before its own changes are written. It runs alone, and has the
+   * organization to itself; its answer says how much went.
+   */
+  readonly clears?: true;
+  /** It makes deliveries of events that were found before it was submitted, and may be gone by now. */
+  readonly replaysEvents?: true;
   /** The events that it makes go to the endpoints that it names itself, and to no others. */
   readonly addressesEvents?: true;
   readonly reads: (input: Input, request: Request) => readonly Read[];

@@ -3,8 +3,9 @@ export interface CatalogueEntry {
   readonly status: number;
   readonly retryable: boolean;
   readonly stored: boolean;
-  /** Only people in the console meet it; keys never do. */
+  /** Keys never meet it: it is between people and the console, or the operator's. */
   readonly isOfConsole: boolean;
+  readonly isOfOperator: boolean;
   readonly what: string;
   readonly mend: string;
 }
@@ -13,7 +14,7 @@ export const entry = (
   status: number,
   what: string,
   mend: string,
-  flags: { retryable?: boolean; stored?: boolean; isOfConsole?: boolean } = {},
+  flags: { retryable?: boolean; stored?: boolean; isOfConsole?: boolean; isOfOperator?: boolean } = {},
 ): CatalogueEntry => ({
   status,
   what,
@@ -21,6 +22,7 @@ export const entry = (
   retryable: flags.retryable ?? false,
   stored: flags.stored ?? false,
   isOfConsole: flags.isOfConsole ?? false,
+  isOfOperator: flags.isOfOperator ?? false,
 });
 
 export const retryable = { retryable: true };

@@ -1,5 +1,6 @@
 import { consoleErrors } from './console-errors.ts';
 import { type CatalogueEntry, entry, retryable, stored } from './error-entry.ts';
+import { operatorErrors } from './operator-errors.ts';
 
 /**
  * The one catalogue of what can go wrong. A code is a promise: its name and its meaning stay. Each entry says what
@@ -221,6 +222,7 @@ export const errorCatalogue = {
     retryable,
   ),
   ...consoleErrors,
+  ...operatorErrors,
   rate_limited: entry(
     429,
     'The key sends more requests than its rate limit allows, or signing in was tried too often.',

@@ -26,6 +26,7 @@ import { reconciliationRoutes } from './reconciliation/api.ts';
 import { refundResource, refundRoutes } from './refunds/api.ts';
 import { replayResource, replayRoutes } from './replays/api.ts';
 import { requestErrorRoutes, requestRoutes } from './requests/api.ts';
+import { consoleResetRoute, resetRoute } from './resets/api.ts';
 import { searchRoutes } from './search/api.ts';
 import { settlementRoutes } from './settlements/api.ts';
 import { stateMachinesRoute } from './state-machines/api.ts';
@@ -80,6 +81,7 @@ export const routes: readonly Route[] = [
   ...deliveryRoutes,
   ...replayRoutes,
   ...requestRoutes,
+  resetRoute,
 ];
 
 /** What the console has besides: for people, each with the role that it takes. */
@@ -94,4 +96,5 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...overviewRoutes,
   ...timelineRoutes,
   ...searchRoutes,
+  consoleResetRoute,
 ];

@@ -55,6 +55,12 @@ export function createDeliveries(settings: DeliveriesSettings): Deliveries {
     for (const endpoint of known.get(appId ?? '')?.values() ?? []) deliverer.wake(endpoint);
   }
 
+  /** What waits to be sent for an organization that was reset is not sent any more. */
+  function forget(orgId: string): void {
+    for (const endpoints of known.values())
+      for (const endpoint of endpoints.values()) if (endpoint.orgId === orgId) deliverer.refresh(endpoint);
+  }
+
   /** The words of an announcement: an organization, and in it an endpoint, changed or not, or an application with all of its own. */
   function hear(words: string): void {
     const [orgId, id, isChanged] = words.split(' ');
@@ -96,8 +102,9 @@ export function createDeliveries(settings: DeliveriesSettings): Deliveries {
   }
 
   return {
-    onCommit: ({ changes, events, deliveries }) => {
+    onCommit: ({ changes, events, deliveries, cleared }) => {
       if (!isAlone || isStopped) return;
+      if (cleared !== null) forget(cleared);
       for (const { resource, row } of changes) {
         if (resource === 'clock') wakeKnown(row.appId);
         if (resource !== 'webhook') continue;

@@ -44,6 +44,8 @@ export class Replayer {
       const answer = await engine.submit(
         systemCommand(continueReplay, input, { orgId, appId }, 'replays', wallClock(), suffix),
       );
+      // The organization was reset meanwhile.
+      if (answer.code === 'resource_not_found') return;
       if (answer.code !== null) throw new Error(answer.body);
       if (look.isLast) return;
       cursor = look.cursor;

@@ -1,9 +1,10 @@
 import type { ClaimedDelivery } from '../engine/delivery-queue.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Answer, Submission } from '../engine/submission.ts';
+import { type Answer, refusedCommand, type Submission } from '../engine/submission.ts';
 import type { Vault } from '../engine/vault.ts';
 import type { DeliveryRow } from '../kernel/delivery.ts';
 import { presentDeliveryDetail } from '../kernel/delivery-shown.ts';
+import { refuse } from '../kernel/errors.ts';
 import { formatId, isId } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Reader } from '../kernel/route.ts';
@@ -92,7 +93,13 @@ export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<st
     const { test: made } = JSON.parse(begun.body) as { test: Begun };
     await deliverer.deliver(claimOf(made));
     const found = await findDelivery(reader, made.delivery.orgId, made.delivery.id);
-    if (!found) throw new Error(`${made.delivery.id} was made and is not there`);
+    if (!found) {
+      // It was made, so the organization was reset while the receiver was asked.
+      const refusal = refuse('resource_not_found', { message: 'The organization was reset meanwhile.' });
+      const kind = refusedCommand(submission.kind.name, refusal);
+      const suffix = engine.mint.steps(submission.context.suffix).aside();
+      return engine.submit({ ...submission, kind, context: { ...submission.context, suffix } });
+    }
     const shown = presentDeliveryDetail(found.delivery, found.event, found.attempts);
     return engine.submit({
       ...submission,

@@ -217,4 +217,17 @@ export const provokedBy = {
   ],
   consoleRoles: ['idempotency_key_missing', 'resource_not_found', 'role_missing', 'session_missing'],
   consoleOrigin: ['invalid_request', 'origin_not_allowed', 'resource_not_found', 'session_missing'],
+  operator: [
+    'api_key_invalid',
+    'invalid_cursor',
+    'invalid_request',
+    'limit_reached',
+    'malformed_json',
+    'operator_token_invalid',
+    'payload_too_large',
+    'resource_not_found',
+    'route_not_found',
+    'scope_missing',
+    'unsupported_media_type',
+  ],
 } as const satisfies Record<string, readonly ErrorCode[]>;

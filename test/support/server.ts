@@ -12,9 +12,11 @@ import { providers } from '../../src/provider/index.ts';
 import { beginAdvance } from '../../src/resources/clocks/machine.ts';
 import { beginExamination } from '../../src/resources/examinations/machine.ts';
 import { resources, routes } from '../../src/resources/index.ts';
+import { resetOrganization } from '../../src/resources/resets/machine.ts';
 import { consoleOf, createServer, type Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { consoleErrands } from '../../src/workers/console-errands.ts';
+import { resetErrand } from '../../src/workers/reset-errand.ts';
 import { webhookErrands } from '../../src/workers/webhook-errands.ts';
 import { createDatabase } from './postgres.ts';
 
@@ -41,6 +43,9 @@ export async function openServer(kind: DatabaseKind, overrides: Partial<Config> 
     attemptDays: 30,
     registration: 'open',
     requestDays: 7,
+    operatorToken: undefined,
+    importFile: undefined,
+    exportFile: undefined,
     ...overrides,
   });
 }
@@ -85,7 +90,9 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
       ...consoleErrands({ ...server, engine, reader, wallClock, publicUrl: () => '' }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
       [beginExamination.name, (submission) => server.examinations.examine(submission)],
+      [resetOrganization.name, resetErrand({ engine, reader, requestLog: undefined })],
     ]),
+    operator: undefined,
     console: consoleOf({ registration: 'open' }, server.people),
     logLevel: 'silent',
     wallClock: Date.now,

@@ -59,8 +59,10 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
     'src/verify.ts',
     ['src/db/', 'src/kernel/', 'src/resources/index.ts', 'src/resources/audit-seals/store.ts'],
   ],
+  ['src/embedded.ts', ['src/config.ts', 'src/server.ts']],
   ['src/server.ts', ['src/']],
   ['src/main.ts', ['src/']],
+  ['sdk/testing/server.ts', ['sdk/', 'src/embedded.ts']],
   ['sdk/', ['sdk/']],
   // The commands that work on the database itself. The others speak with a server, as anybody does.
   ['cli/main.ts', ['cli/', 'src/main.ts']],

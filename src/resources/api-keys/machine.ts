@@ -228,7 +228,7 @@ function refusePast(expiresAt: Instant | null, wallNow: Instant): Refusal | unde
 
 type KeyOf = ApiKeySettings & Pick<ApiKeyRow, 'orgId' | 'id' | 'appId' | 'replaces'>;
 
-function newKey(
+export function newKey(
   { orgId, id, appId, name, scopes, allowedCidrs, expiresAt, replaces }: KeyOf,
   made: MadeKey,
   now: Instant,

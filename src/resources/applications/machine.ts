@@ -45,17 +45,7 @@ export const declareApplication: CommandKind<DeclareApplication> = {
   decide: ({ id, name, terms }, { orgId, now }, rows) => {
     const before = rows.get<ApplicationRow>('application', id);
     if (!before) {
-      const row: ApplicationRow = {
-        orgId,
-        id,
-        status: 'active',
-        version: 1,
-        name,
-        ...defaultTerms,
-        ...terms,
-        createdAt: now,
-        updatedAt: now,
-      };
+      const row = newApplication(orgId, id, name, terms, now);
       return accepted([change(applicationMachine, 'create', null, row)], 'application', row);
     }
     // What a person has put away, the file does not bring back.
@@ -63,6 +53,19 @@ export const declareApplication: CommandKind<DeclareApplication> = {
     return updated(before, { name, ...terms }, now);
   },
 };
+
+export function newApplication(
+  orgId: string,
+  id: string,
+  name: string,
+  terms: Partial<Terms>,
+  now: Instant,
+): ApplicationRow {
+  return {
+    ...{ orgId, id, name, ...defaultTerms, ...terms },
+    ...{ status: 'active', version: 1, createdAt: now, updatedAt: now },
+  };
+}
 
 export interface CreateApplication {
   readonly name: string;
@@ -80,17 +83,7 @@ export const createApplication: CommandKind<CreateApplication> = {
       return refuse('limit_reached', {
         message: `An organization has at most ${limits.applicationsMax} applications.`,
       });
-    const row: ApplicationRow = {
-      orgId,
-      id: formatId('application', suffix),
-      status: 'active',
-      version: 1,
-      name,
-      ...defaultTerms,
-      ...terms,
-      createdAt: wallNow,
-      updatedAt: wallNow,
-    };
+    const row = newApplication(orgId, formatId('application', suffix), name, terms, wallNow);
     return accepted([change(applicationMachine, 'create', null, row)], 'application', row);
   },
 };

@@ -27,3 +27,25 @@ export async function countApplications(reader: Pick<Reader, 'rows'>, orgId: str
   const [row] = await reader.rows<{ count: number }>(countOf, [orgId]);
   return row?.count ?? 0;
 }
+
+const idsOf: Statement = {
+  name: 'applications_ids',
+  text: `select a.id, a.status from applications a where a.org_id = $1 order by a.created_at, a.id limit 1000`,
+};
+
+/** Oldest first, archived ones too. */
+export async function findApplicationIds(
+  reader: Pick<Reader, 'rows'>,
+  orgId: string,
+): Promise<readonly string[]> {
+  return (await reader.rows<Pick<ApplicationRow, 'id'>>(idsOf, [orgId])).map(({ id }) => id);
+}
+
+/** The one that was made first, of those that are not put away. */
+export async function findFirstApplication(
+  reader: Pick<Reader, 'rows'>,
+  orgId: string,
+): Promise<string | undefined> {
+  const all = await reader.rows<Pick<ApplicationRow, 'id' | 'status'>>(idsOf, [orgId]);
+  return all.find(({ status }) => status === 'active')?.id;
+}

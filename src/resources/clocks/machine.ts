@@ -115,7 +115,7 @@ export const readsClock: CommandKind<unknown>['reads'] = (_input, { appId }) =>
   appId === null ? [] : [{ resource: 'clock', id: clockIdOf(appId), lock: 'update' }];
 
 /** While one request advances the clock, no other one touches it. */
-function refuseBusy({ advance }: ClockRow): Refusal | undefined {
+export function refuseBusy({ advance }: ClockRow): Refusal | undefined {
   if (advance === null) return undefined;
   return refuse('clock_advancing', {
     message: `The clock is on its way to ${instantToText(advance.to)}, asked for by ${advance.requestId}. Wait until that request is answered.`,

@@ -45,6 +45,7 @@ export interface Target {
 export const replayEvent: CommandKind<ReplayEvent> = {
   name: 'webhook_events.replay',
   success: 'ok',
+  replaysEvents: true,
   reads: () => [],
   decide: ({ event, targets }, { orgId, now }) => {
     if (!event) return refuse('resource_not_found');

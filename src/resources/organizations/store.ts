@@ -26,3 +26,23 @@ export function findOrganizations(
 ): PromiseLike<readonly OrganizationRow[]> {
   return reader.rows<OrganizationRow>(named, [nameOrId]);
 }
+
+const newest: Statement = {
+  name: 'organizations_newest',
+  text: `select ${selectList(organizationsTable, 'o')} from organizations o
+    where $1::timestamptz is null or (o.created_at, o.id) < ($1::timestamptz, $2::text)
+    order by o.created_at desc, o.id desc limit $3`,
+};
+
+/**
+ * All organizations, newest first, behind the one given. For whoever runs the server: there is no index for it, since an id
+ * that a seed file made says nothing of its time, and a server has some thousands at most.
+ */
+export function findNewestOrganizations(
+  reader: Pick<Reader, 'rows'>,
+  after: Pick<OrganizationRow, 'id' | 'createdAt'> | undefined,
+  limit: number,
+): PromiseLike<readonly OrganizationRow[]> {
+  const at = after === undefined ? null : new Date(after.createdAt).toISOString();
+  return reader.rows<OrganizationRow>(newest, [at, after?.id ?? null, limit]);
+}

@@ -83,6 +83,7 @@ export interface CreateReplay {
 export const createReplay: CommandKind<CreateReplay> = {
   name: 'webhook_deliveries.replay',
   success: 'ok',
+  replaysEvents: true,
   reads: () => [],
   decide: ({ window, isDryRun, appId, lastEventId, step, matched }, context) => {
     if (window.windowTo <= window.windowFrom)
@@ -121,6 +122,7 @@ export interface ContinueReplay {
 export const continueReplay: CommandKind<ContinueReplay> = {
   name: 'replays.continue',
   success: 'ok',
+  replaysEvents: true,
   reads: ({ id }) => [{ resource: 'replay', id, lock: 'update' }],
   decide: ({ id, from, step }, context, rows) => {
     const before = rows.get<ReplayRow>('replay', id);

@@ -1,0 +1,49 @@
+import { encodeArray } from '../db/array.ts';
+import type { Connection } from '../db/database.ts';
+import { findAnswers, type IdempotencyRow, pendingStatus } from './answers.ts';
+import { claimScope, type Submission } from './submission.ts';
+
+export type Prior = Pick<IdempotencyRow, 'fingerprint' | 'status' | 'body' | 'createdAt'>;
+
+/** The answers that are kept for the keys of one batch: those that the database has, and those that the batch has made. */
+export class BatchPriors {
+  readonly #priors = new Map<string, Prior>();
+
+  async load(connection: Connection, claims: readonly Submission[]): Promise<void> {
+    if (claims.length === 0) return;
+    const found = await connection.query<Prior & { n: number }>(findAnswers, [
+      encodeArray(
+        'text',
+        claims.map(({ context }) => context.orgId),
+      ),
+      encodeArray(
+        'text',
+        claims.map(({ context }) => context.appId ?? ''),
+      ),
+      encodeArray(
+        'text',
+        claims.map(({ idempotency }) => idempotency?.key),
+      ),
+    ]);
+    for (const { n, ...prior } of found) {
+      const claim = claims[n - 1];
+      if (claim) this.set(claim, prior);
+    }
+  }
+
+  get(submission: Submission): Prior | undefined {
+    const scope = claimScope(submission);
+    return scope === null ? undefined : this.#priors.get(scope);
+  }
+
+  set(submission: Submission, prior: Prior): void {
+    const scope = claimScope(submission);
+    if (scope !== null) this.#priors.set(scope, prior);
+  }
+}
+
+/** A request of several commands whose process died on the way. */
+export function isDead({ status, createdAt }: Prior, { kind, wallNow }: Submission): boolean {
+  const { retakenAfterMs } = kind;
+  return status === pendingStatus && retakenAfterMs !== undefined && wallNow - createdAt > retakenAfterMs;
+}

@@ -1,0 +1,43 @@
+import { clockIdOf } from '../../kernel/clock.ts';
+import { accepted, type Change, type CommandKind } from '../../kernel/command.ts';
+import { refuse } from '../../kernel/errors.ts';
+import { type ClockRow, moveClock, refuseBusy } from '../clocks/machine.ts';
+import type { OrganizationRow } from '../organizations/machine.ts';
+
+export interface ResetOrganization {
+  /** All applications of the organization, found before. */
+  readonly appIds: readonly string[];
+}
+
+/**
+ * Deletes all records of an organization and returns its clocks to real time. What was set up stays: applications, keys,
+ * webhooks, members, and the audit trail with it. While a clock is being advanced it is refused, because the advance
+ * would go on in an empty organization.
+ */
+export const resetOrganization: CommandKind<ResetOrganization> = {
+  name: 'organizations.reset',
+  success: 'ok',
+  clears: true,
+  reads: ({ appIds }, { orgId }) => [
+    { resource: 'organization', id: orgId, lock: 'none' },
+    ...appIds.map((appId) => ({ resource: 'clock', id: clockIdOf(appId), lock: 'update' }) as const),
+  ],
+  decide: ({ appIds }, { orgId, wallNow }, rows) => {
+    const organization = rows.get<OrganizationRow>('organization', orgId);
+    if (!organization) return refuse('resource_not_found');
+    const changes: Change[] = [];
+    for (const appId of appIds) {
+      const clock = rows.get<ClockRow>('clock', clockIdOf(appId));
+      if (!clock) continue;
+      const busy = refuseBusy(clock);
+      if (busy) return busy;
+      if (clock.status === 'running' && clock.offsetMs === 0n) continue;
+      const patch = { status: 'running', standsAt: null, offsetMs: 0n } as const;
+      changes.push(moveClock(clock, 'reset', patch, wallNow));
+    }
+    // From here it must succeed.
+    const shown = { object: 'reset', sandbox: true, status: 'ok' } as const;
+    const { answer } = accepted([], 'organization', organization);
+    return { ok: true, changes, answer: { ...answer, shown } };
+  },
+};

@@ -1,0 +1,145 @@
+import type { Engine } from '../engine/engine.ts';
+import type { Answer, Submission } from '../engine/submission.ts';
+import type { CommandKind } from '../kernel/command.ts';
+import { type Refusal, refuse } from '../kernel/errors.ts';
+import { formatId, idPrefixes, isId } from '../kernel/ids.ts';
+import type { Reader } from '../kernel/route.ts';
+import { scopes as allScopes, type Scope } from '../kernel/scopes.ts';
+import type { Instant } from '../kernel/table.ts';
+import { defaultTerms } from '../kernel/terms.ts';
+import { type CreateApiKey, createApiKey } from '../resources/api-keys/machine.ts';
+import { countActiveKeys } from '../resources/api-keys/store.ts';
+import { applicationsTable, findFirstApplication } from '../resources/applications/store.ts';
+import type { OrganizationRow } from '../resources/organizations/machine.ts';
+import { findNewestOrganizations, organizationsTable } from '../resources/organizations/store.ts';
+import { resetOrganization } from '../resources/resets/machine.ts';
+import { createTenant } from '../resources/tenants/machine.ts';
+import { newApiKey } from './console-errands.ts';
+
+export interface OperatorSettings {
+  readonly engine: Engine;
+  readonly reader: Reader;
+  readonly wallClock: () => Instant;
+  readonly reset: (submission: Submission) => Promise<Answer>;
+}
+
+/** A request of the operator, as far as the trail of what it does names it. */
+export interface OperatorRequest {
+  readonly id: string;
+  readonly ip: string;
+}
+
+export interface AskedTenant {
+  readonly name: string;
+  readonly application?: { readonly name: string };
+  readonly scopes?: readonly Scope[];
+  readonly keyName?: string;
+}
+
+export interface AskedKey {
+  readonly name: string;
+  readonly scopes?: readonly Scope[];
+  readonly applicationId?: string;
+}
+
+const defaultName = 'default';
+
+/** What the operator of a server does with organizations, in Sandbank's own name. */
+export class Operator {
+  readonly #settings: OperatorSettings;
+
+  constructor(settings: OperatorSettings) {
+    this.#settings = settings;
+  }
+
+  /** One row more than the limit tells whether there are more. */
+  async organizations(afterId: string | undefined, limit: number): Promise<readonly OrganizationRow[]> {
+    const { reader } = this.#settings;
+    const after = afterId === undefined ? undefined : await this.#find(afterId);
+    if (afterId !== undefined && after === undefined) return [];
+    return findNewestOrganizations(reader, after, limit);
+  }
+
+  createTenant(request: OperatorRequest, asked: AskedTenant): Promise<Answer> {
+    const { name, application, scopes, keyName } = asked;
+    const { mint } = this.#settings.engine;
+    // By its name, so that tests which make their organizations side by side get the same ones in every run.
+    const suffix = mint.isSeeded ? mint.request(`organization ${name}`, 'write') : suffixOf(request);
+    const orgId = formatId('organization', suffix);
+    const input = {
+      name,
+      applicationName: application?.name ?? defaultName,
+      keyName: keyName ?? defaultName,
+      scopes: scopes ?? allScopes,
+      made: newApiKey(),
+    };
+    return this.#submit(request, createTenant, input, orgId, null);
+  }
+
+  async createKey(request: OperatorRequest, orgId: string, asked: AskedKey): Promise<Answer | Refusal> {
+    const { reader, wallClock } = this.#settings;
+    if (!(await this.#find(orgId))) return refuse('resource_not_found');
+    const appId = asked.applicationId ?? (await findFirstApplication(reader, orgId));
+    const isThere =
+      appId !== undefined &&
+      isId('application', appId) &&
+      (await reader.byKey(applicationsTable, orgId, appId)) !== undefined;
+    if (!isThere) return refuse('resource_not_found');
+    const input: CreateApiKey = {
+      settings: { name: asked.name, scopes: asked.scopes ?? allScopes, allowedCidrs: [], expiresAt: null },
+      made: newApiKey(),
+      others: await countActiveKeys(reader, orgId, appId, wallClock()),
+    };
+    return this.#submit(request, createApiKey, input, orgId, appId);
+  }
+
+  async reset(request: OperatorRequest, orgId: string): Promise<Answer | Refusal> {
+    if (!(await this.#find(orgId))) return refuse('resource_not_found');
+    const submission = this.#submission(request, resetOrganization, { appIds: [] }, orgId, null);
+    return this.#settings.reset(submission);
+  }
+
+  async #find(orgId: string): Promise<OrganizationRow | undefined> {
+    if (!isId('organization', orgId)) return undefined;
+    return this.#settings.reader.byKey(organizationsTable, orgId, orgId);
+  }
+
+  #submit<Input>(
+    request: OperatorRequest,
+    kind: CommandKind<Input>,
+    input: Input,
+    orgId: string,
+    appId: string | null,
+  ): Promise<Answer> {
+    return this.#settings.engine.submit(this.#submission(request, kind, input, orgId, appId));
+  }
+
+  #submission<Input>(
+    request: OperatorRequest,
+    kind: CommandKind<Input>,
+    input: Input,
+    orgId: string,
+    appId: string | null,
+  ): Submission {
+    const { mint } = this.#settings.engine;
+    return {
+      kind,
+      input,
+      idempotency: null,
+      wallNow: this.#settings.wallClock(),
+      context: {
+        orgId,
+        appId,
+        terms: defaultTerms,
+        actor: { kind: 'system', id: 'operator' },
+        requestId: request.id,
+        ip: request.ip,
+        suffix: mint.isSeeded ? mint.own(orgId) : suffixOf(request),
+      },
+    };
+  }
+}
+
+function suffixOf({ id }: OperatorRequest): string {
+  return id.slice(idPrefixes.request.length + 1);
+}

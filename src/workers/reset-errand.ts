@@ -1,0 +1,24 @@
+import type { Engine } from '../engine/engine.ts';
+import type { Answer, Submission } from '../engine/submission.ts';
+import type { Reader } from '../kernel/route.ts';
+import { findApplicationIds } from '../resources/applications/store.ts';
+import type { RequestLog } from './request-log.ts';
+
+export interface ResetErrandSettings {
+  readonly engine: Engine;
+  readonly reader: Reader;
+  /** Writes what was logged so far: it goes with the rest, and does not come after it. */
+  readonly requestLog: Pick<RequestLog, 'flush'> | undefined;
+}
+
+/** A reset needs to know the applications of its organization, because deciding is pure and each has a clock. */
+export function resetErrand(settings: ResetErrandSettings): (submission: Submission) => Promise<Answer> {
+  const { engine, reader, requestLog } = settings;
+  return async (submission) => {
+    const [appIds] = await Promise.all([
+      findApplicationIds(reader, submission.context.orgId),
+      requestLog?.flush(),
+    ]);
+    return engine.submit({ ...submission, input: { appIds } });
+  };
+}

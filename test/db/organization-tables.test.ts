@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { organizationTables } from '../../src/kernel/organization-tables.ts';
+import { resources } from '../../src/resources/index.ts';
+import type { Server } from '../../src/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+
+describe.each(databaseKinds)('the tables of organizations on %s', (kind) => {
+  let server: Server;
+  beforeAll(async () => {
+    server = await openServer(kind);
+  });
+  afterAll(() => server?.close());
+
+  const names = async (column: string): Promise<readonly string[]> => {
+    const rows = await server.database.query<{ name: string }>(
+      {
+        name: '',
+        text: `select c.relname::text as name from pg_class c join pg_attribute a on a.attrelid = c.oid
+          where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname = $1 and not a.attisdropped order by 1`,
+      },
+      [column],
+    );
+    return rows.map(({ name }) => name);
+  };
+
+  test('every table with an organization says what a reset and a snapshot do with it', async () => {
+    const listed = organizationTables.map(({ name }) => name);
+    expect(
+      [...listed].sort(),
+      'a new table needs a line in src/kernel/organization-tables.ts: kept, record, trace or own',
+    ).toEqual(await names('org_id'));
+    expect(new Set(listed).size).toBe(listed.length);
+  });
+
+  test('every table with ids says of which kind they are', async () => {
+    const withIds = organizationTables.filter(({ ids }) => ids !== undefined).map(({ name }) => name);
+    // Timers have the ids of their records, and uses those of their keys.
+    const borrowed = ['timers', 'api_key_uses'];
+    const all = new Set(organizationTables.map(({ name }) => name));
+    const found = (await names('id')).filter((name) => all.has(name) && !borrowed.includes(name));
+    expect([...withIds].sort()).toEqual(found);
+  });
+});
+
+test('what has a state is kept, or a record, or stays with its server: never half of it', () => {
+  const fates = new Map(organizationTables.map(({ name, fate }) => [name, fate]));
+  for (const { table, name } of resources)
+    expect(['kept', 'record', 'own'], name).toContain(fates.get(table.name));
+});

@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scopes } from '../../src/kernel/scopes.ts';
+import type { Server } from '../../src/server.ts';
+import { verify } from '../../src/verify.ts';
+import { provokedBy } from '../api/codes.ts';
+import { ApiClient, seenCodes } from '../support/api-client.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { tenant } from '../support/tenant.ts';
+
+const token = 'a token of an operator with more than 32 characters'.replaceAll(' ', '-');
+const organizations = '/_operator/organizations';
+const unknown = 'org_01m7epxwjmf7za77rhky2f93cc';
+
+interface Made {
+  readonly organization: { readonly id: string; readonly name: string };
+  readonly application: { readonly id: string; readonly name: string };
+  readonly apiKey: { readonly id: string; readonly key: string; readonly scopes: readonly string[] };
+}
+
+describe.each(databaseKinds)('the operator on %s', (kind) => {
+  let server: Server;
+  let operator: ApiClient;
+
+  beforeAll(async () => {
+    server = await openServer(kind, { operatorToken: token });
+    operator = new ApiClient(server.app, token);
+  });
+  afterAll(() => server?.close());
+
+  async function made(body: unknown = { name: 'Suite' }): Promise<Made> {
+    const answer = await operator.post(organizations, body, { idempotencyKey: null });
+    expect(answer.status, answer.text).toBe(201);
+    return answer.body as unknown as Made;
+  }
+
+  describe('POST organizations', () => {
+    test('201: makes an organization with an application and a key that may do everything', async () => {
+      const { organization, application, apiKey } = await made({ name: 'Shop' });
+      expect(organization.name).toBe('Shop');
+      expect(apiKey.scopes).toEqual(scopes);
+      const client = new ApiClient(server.app, apiKey.key);
+      const status = (await client.get('developer_api_status')).body;
+      expect(status).toMatchObject({
+        organization: { id: organization.id, name: 'Shop' },
+        application: { id: application.id, name: application.name },
+        apiKey: { scopes },
+      });
+      const payment = await client.post('developer_api_payments', { amount: 100, currency: 'EUR' });
+      expect(payment.status).toBe(201);
+    });
+
+    test('201: takes names and scopes, and several organizations may have one name', async () => {
+      const body = {
+        name: 'Twin',
+        application: { name: 'checkout' },
+        scopes: ['payments:read'],
+        keyName: 'reader',
+      };
+      const [first, second] = [await made(body), await made(body)];
+      expect(first.organization.id).not.toBe(second.organization.id);
+      expect(first.application.name).toBe('checkout');
+      const client = new ApiClient(server.app, first.apiKey.key);
+      expect((await client.get('developer_api_status')).body).toMatchObject({
+        apiKey: { name: 'reader', scopes: ['payments:read'] },
+      });
+      expect((await client.post('developer_api_payments', { amount: 1, currency: 'EUR' })).code).toBe(
+        'scope_missing',
+      );
+    });
+
+    test('the organizations see nothing of each other', async () => {
+      const [a, b] = [await made(), await made()];
+      const [own, other] = [a, b].map(({ apiKey }) => new ApiClient(server.app, apiKey.key));
+      const { id } = (await own?.post('developer_api_customers', { name: 'Ada' }))?.body ?? { id: '' };
+      expect((await other?.get(`developer_api_customers/${id}`))?.code).toBe('resource_not_found');
+    });
+
+    test('a hundred at once are a hundred organizations, and the books are sound', async () => {
+      const all = await Promise.all(Array.from({ length: 100 }, () => made()));
+      expect(new Set(all.map(({ organization }) => organization.id)).size).toBe(100);
+      expect(new Set(all.map(({ apiKey }) => apiKey.key)).size).toBe(100);
+      const verification = await verify(server.database);
+      expect(verification.checks.flatMap(({ differences }) => differences)).toEqual([]);
+    });
+
+    test.each([
+      ['no name', {}],
+      ['an empty name', { name: '' }],
+      ['a long name', { name: 'x'.repeat(201) }],
+      ['an unknown field', { name: 'x', plan: 'pro' }],
+      ['an unknown scope', { name: 'x', scopes: ['everything'] }],
+      ['no scope at all', { name: 'x', scopes: [] }],
+      ['an application without a name', { name: 'x', application: {} }],
+    ])('400: %s', async (_what, body) => {
+      expect((await operator.post(organizations, body)).code).toBe('invalid_request');
+    });
+
+    test('400, 413, 415: what is no JSON, too much of it, or another type', async () => {
+      expect((await operator.post(organizations, undefined, { raw: '{' })).code).toBe('malformed_json');
+      const large = { name: 'x', padding: 'x'.repeat(300_000) };
+      expect((await operator.post(organizations, large)).code).toBe('payload_too_large');
+      const headers = { 'content-type': 'text/plain' };
+      expect((await operator.post(organizations, undefined, { raw: 'x', headers })).code).toBe(
+        'unsupported_media_type',
+      );
+    });
+
+    test('is in the audit trail as done by the operator', async () => {
+      const { organization } = await made();
+      const rows = await server.database.query<Record<string, unknown>>(
+        {
+          name: '',
+          text: `select action, actor_kind, actor_id, outcome from audit where org_id = $1`,
+        },
+        [organization.id],
+      );
+      expect(rows).toEqual([
+        {
+          action: 'organizations.create',
+          actor_kind: 'system',
+          actor_id: 'operator',
+          outcome: 'accepted',
+        },
+      ]);
+    });
+  });
+
+  describe('GET organizations', () => {
+    test('200: newest first, in pages', async () => {
+      const names = ['one', 'two', 'three'].map((name) => `${name} of ${kind}`);
+      for (const name of names) await made({ name });
+      const found: string[] = [];
+      let cursor = '';
+      for (let page = 0; page < 3; page += 1) {
+        const query = `limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`;
+        const { body } = await operator.get(organizations, query);
+        expect(body).toMatchObject({ object: 'list', status: 'ok', hasMore: true });
+        found.push(...body.data.map(({ name }) => String(name)));
+        cursor = body.nextCursor ?? '';
+      }
+      expect(found).toEqual([...names].reverse());
+      const [first] = (await operator.get(organizations, 'limit=1')).body.data;
+      expect(Object.keys(first ?? {})).toEqual(['object', 'sandbox', 'status', 'id', 'name', 'createdAt']);
+    });
+
+    test('400: a cursor of another list, a limit beyond the bounds, an unknown parameter', async () => {
+      expect((await operator.get(organizations, 'cursor=nonsense')).code).toBe('invalid_cursor');
+      for (const query of ['limit=0', 'limit=101', 'limit=x', 'name=Shop'])
+        expect((await operator.get(organizations, query)).code).toBe('invalid_request');
+    });
+  });
+
+  describe('POST organizations/{id}/keys', () => {
+    test('201: one more key, for the first application unless told', async () => {
+      const { organization, application } = await made();
+      const path = `${organizations}/${organization.id}/keys`;
+      const { status, body } = await operator.post(path, { name: 'ci', scopes: ['customers:read'] });
+      expect(status).toBe(201);
+      expect(body).toMatchObject({ object: 'api_key', name: 'ci', applicationId: application.id });
+      const client = new ApiClient(server.app, String(body.key));
+      expect((await client.get('developer_api_customers')).status).toBe(200);
+      expect((await client.get('developer_api_payments')).code).toBe('scope_missing');
+      const named = await operator.post(path, { name: 'web', applicationId: application.id });
+      expect(named.body).toMatchObject({ applicationId: application.id, scopes });
+    });
+
+    test('404: an organization or an application that is not there', async () => {
+      const { organization } = await made();
+      const other = await made();
+      for (const [orgId, body] of [
+        [unknown, { name: 'ci' }],
+        ['nonsense', { name: 'ci' }],
+        [organization.id, { name: 'ci', applicationId: other.application.id }],
+      ] as const)
+        expect((await operator.post(`${organizations}/${orgId}/keys`, body)).code).toBe('resource_not_found');
+    });
+
+    test('422: an application has as many keys as it may have', async () => {
+      const { organization } = await made();
+      const path = `${organizations}/${organization.id}/keys`;
+      for (let i = 1; i < 100; i += 1)
+        expect((await operator.post(path, { name: `key ${i}` })).status).toBe(201);
+      expect((await operator.post(path, { name: 'one too many' })).code).toBe('limit_reached');
+    });
+  });
+
+  describe('POST organizations/{id}/reset', () => {
+    test('200: all records are gone, the key goes on, and another organization has all of its own', async () => {
+      const [own, other] = [await made(), await made()];
+      const clients = [own, other].map(({ apiKey }) => new ApiClient(server.app, apiKey.key));
+      for (const client of clients)
+        await client.post('developer_api_payments', { amount: 100, currency: 'EUR' });
+      const { status, body } = await operator.post(`${organizations}/${own.organization.id}/reset`);
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ object: 'reset', status: 'ok', deleted: { payments: 1, events: 1 } });
+      const [left, kept] = await Promise.all(clients.map((client) => client.get('developer_api_payments')));
+      expect(left?.body.data).toEqual([]);
+      expect(kept?.body.data).toHaveLength(1);
+    });
+
+    test('404: an organization that is not there', async () => {
+      expect((await operator.post(`${organizations}/${unknown}/reset`)).code).toBe('resource_not_found');
+    });
+  });
+
+  describe('who is not the operator', () => {
+    test.each([
+      ['no token', null],
+      ['another token', 'x'.repeat(token.length)],
+      ['the beginning of the token', token.slice(0, -1)],
+      ['more than the token', `${token}x`],
+    ])('401: %s', async (_what, given) => {
+      const stranger = new ApiClient(server.app, given);
+      for (const answer of [
+        await stranger.get(organizations),
+        await stranger.post(organizations, { name: 'x' }),
+        await stranger.post(`${organizations}/${unknown}/keys`, { name: 'x' }),
+        await stranger.post(`${organizations}/${unknown}/reset`),
+      ]) {
+        expect(answer.code).toBe('operator_token_invalid');
+        expect(answer.headers['www-authenticate']).toBe('Bearer');
+      }
+    });
+
+    test('401: an API key is no token, and the token is no API key', async () => {
+      const { client } = await tenant(server);
+      expect((await client.get(organizations)).code).toBe('operator_token_invalid');
+      expect((await operator.get('developer_api_status')).code).toBe('api_key_invalid');
+    });
+  });
+});
+
+test('404: without a token there is no operator API', async () => {
+  const server = await openServer('postgres');
+  const anybody = new ApiClient(server.app, token);
+  for (const answer of [
+    await anybody.get(organizations),
+    await anybody.post(organizations, { name: 'x' }),
+    await anybody.post(`${organizations}/${unknown}/reset`),
+  ])
+    expect(answer.code).toBe('route_not_found');
+  await server.close();
+});
+
+test('an embedded server makes a token at each start', async () => {
+  const [first, second] = [await openServer('pglite'), await openServer('pglite')];
+  expect(first.operatorToken).toMatch(/^\S{32,}$/);
+  expect(first.operatorToken).not.toBe(second.operatorToken);
+  const operator = new ApiClient(first.app, first.operatorToken ?? '');
+  expect((await operator.get(organizations)).status).toBe(200);
+  await first.close();
+  await second.close();
+});
+
+test('this file provokes exactly the codes that coverage counts on', () => {
+  expect([...seenCodes].sort()).toEqual(provokedBy.operator);
+});

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TimeoutError } from '../../sdk/errors.ts';
+import { connectSandbank, LedgerImbalance, type SandbankServer, startSandbank } from '../../sdk/testing.ts';
+
+let sandbank: SandbankServer;
+beforeAll(async () => {
+  sandbank = await startSandbank();
+});
+afterAll(() => sandbank.close());
+
+const euros = { amount: 1_250, currency: 'EUR' } as const;
+
+describe('a tenant', () => {
+  test('is an organization that sees nothing of another', async () => {
+    const [one, two] = await Promise.all([sandbank.tenant(), sandbank.tenant()]);
+    const { id } = await one.client.payments.create(euros);
+    await expect(two.client.payments.retrieve(id)).rejects.toMatchObject({ code: 'resource_not_found' });
+    expect(one.organizationId).not.toBe(two.organizationId);
+  });
+
+  test('has the scopes that were asked for', async () => {
+    const tenant = await sandbank.tenant({ scopes: ['payments:read'] });
+    await expect(tenant.client.payments.create(euros)).rejects.toMatchObject({ code: 'scope_missing' });
+  });
+
+  test('is made in milliseconds: a hundred in less than what one start of a server takes', async () => {
+    await sandbank.tenant();
+    const startedAt = performance.now();
+    await Promise.all(Array.from({ length: 100 }, () => sandbank.tenant()));
+    const eachMs = (performance.now() - startedAt) / 100;
+    console.info(`a tenant in ${eachMs.toFixed(1)} ms`);
+    // No bar of speed, which belongs to the bench: only that it is not a server of its own each time.
+    expect(eachMs).toBeLessThan(100);
+  });
+
+  test('is emptied by reset, and keeps its key and its endpoints', async () => {
+    const tenant = await sandbank.tenant();
+    await tenant.webhooks.capture();
+    await tenant.client.payments.create(euros);
+    await tenant.clock.advance({ days: 3 });
+    await tenant.reset();
+    expect((await tenant.client.payments.list()).data).toEqual([]);
+    expect((await tenant.client.webhooks.list()).data).toHaveLength(1);
+    expect(Math.abs(Number(await tenant.clock.now()) - Date.now())).toBeLessThan(60_000);
+  });
+
+  test('is copied by fork, and a copy of a server begins with a snapshot', async () => {
+    const tenant = await sandbank.tenant();
+    const { id } = await tenant.client.payments.create(euros);
+    const copy = await tenant.fork();
+    expect(copy.organizationId).not.toBe(tenant.organizationId);
+    await copy.client.payments.advance(id, { to: 'captured' });
+    expect(await tenant.client.payments.retrieve(id)).toMatchObject({ status: 'pending' });
+    const other = await startSandbank({ snapshot: await tenant.snapshot() });
+    try {
+      const again = await other.tenant();
+      await expect(again.client.payments.retrieve(id)).rejects.toMatchObject({ code: 'resource_not_found' });
+      const { data } = await other.operator.organizations.list();
+      expect(data.map((one) => one.id)).toContain(tenant.organizationId);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe('the clock of a tenant', () => {
+  test('moves by a sum of units, and to an instant', async () => {
+    const tenant = await sandbank.tenant({ clock: 'frozen' });
+    const before = await tenant.clock.now();
+    await tenant.clock.advance({ days: 1, hours: 2, minutes: 3, seconds: 4 });
+    expect(Number(await tenant.clock.now()) - Number(before)).toBe(93_784_000);
+    await tenant.clock.advance({ to: new Date(Number(before) + 200_000_000) });
+    expect(Number(await tenant.clock.now()) - Number(before)).toBe(200_000_000);
+  });
+
+  test('says what happened on the way', async () => {
+    const tenant = await sandbank.tenant({ clock: 'frozen' });
+    const { id } = await tenant.client.payments.create({ ...euros, autoAdvance: true });
+    const { happened, complete } = await tenant.clock.advance({ days: 5 });
+    expect(complete).toBe(true);
+    expect(happened.filter((one) => one.id === id).at(-1)).toMatchObject({ to: 'settled' });
+  });
+});
+
+describe('waiting for an event', () => {
+  test('finds one that has happened, and one that is still to come', async () => {
+    const tenant = await sandbank.tenant();
+    const { id } = await tenant.client.payments.create(euros);
+    expect((await tenant.events.waitFor('payment.created')).data).toMatchObject({ id });
+    const coming = tenant.events.waitFor('payment.captured', { where: ({ data }) => data.id === id });
+    await tenant.client.payments.advance(id, { to: 'captured' });
+    expect((await coming).data).toMatchObject({ id, status: 'captured' });
+  });
+
+  test('takes those behind another one', async () => {
+    const tenant = await sandbank.tenant();
+    await tenant.client.payments.create(euros);
+    const first = await tenant.events.waitFor('payment.*');
+    const next = tenant.events.waitFor('payment.created', { after: first.id });
+    const { id } = await tenant.client.payments.create(euros);
+    expect((await next).data).toMatchObject({ id });
+  });
+
+  test('ends with what there was instead', async () => {
+    const tenant = await sandbank.tenant();
+    await tenant.client.payments.create(euros);
+    const waiting = tenant.events.waitFor('payment.settled', { timeoutMs: 300 });
+    await expect(waiting).rejects.toThrow(TimeoutError);
+    await expect(waiting).rejects.toThrow(
+      /No event payment.settled within 300 ms. There were: payment.created/,
+    );
+  });
+});
+
+describe('captured webhooks', () => {
+  test('come with a signature that was checked, in order, with their attempts', async () => {
+    const tenant = await sandbank.tenant({ clock: 'frozen' });
+    const webhooks = await tenant.webhooks.capture({
+      eventTypes: ['payment.*'],
+      retryProfile: 'fast',
+      reply: 500,
+    });
+    const { id } = await tenant.client.payments.create(euros);
+    expect(await webhooks.waitFor('payment.created')).toMatchObject({ attempt: 1, event: { data: { id } } });
+    webhooks.replyWith(204);
+    await tenant.clock.advance({ minutes: 2 });
+    expect(webhooks.all.map(({ attempt }) => attempt)).toEqual([1, 2]);
+    expect(webhooks.refused).toEqual([]);
+    const { data } = await tenant.client.deliveries.list();
+    expect(data[0]).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('that are forged are refused and shown', async () => {
+    const tenant = await sandbank.tenant();
+    const webhooks = await tenant.webhooks.capture();
+    const answer = await fetch(webhooks.url, { method: 'POST', body: '{}' });
+    expect(answer.status).toBe(400);
+    expect(webhooks.refused[0]?.reason).toMatch(/webhook-id is missing/);
+    await expect(webhooks.waitFor('*', { timeoutMs: 100 })).rejects.toThrow(
+      /Received: none. Refused: The header/,
+    );
+  });
+
+  test('may be answered by the test itself', async () => {
+    const tenant = await sandbank.tenant();
+    const webhooks = await tenant.webhooks.capture();
+    webhooks.replyWith(({ event }, response) => {
+      response.writeHead(event.type === 'payment.created' ? 202 : 500).end('seen');
+    });
+    await tenant.client.payments.create(euros);
+    await webhooks.waitFor('payment.created');
+    await tenant.clock.advance({ seconds: 1 });
+    const { data } = await tenant.client.deliveries.list();
+    expect(data[0]).toMatchObject({ status: 'succeeded', lastResponseStatus: 202 });
+  });
+});
+
+describe('the ledger of a tenant', () => {
+  test('is balanced after every kind of move', async () => {
+    const tenant = await sandbank.tenant({ clock: 'frozen' });
+    const { id } = await tenant.client.payments.create({ ...euros, scenario: 'dispute' });
+    await tenant.client.payments.advance(id, { to: 'settled' });
+    await tenant.client.payments.refund(id, { amount: 250 });
+    await tenant.clock.advance({ days: 40 });
+    await tenant.ledger.assertBalanced();
+  });
+
+  test('that does not hold is told with what is wrong', async () => {
+    const tenant = await sandbank.tenant();
+    const { id } = await tenant.client.payments.create(euros);
+    await tenant.client.payments.advance(id, { to: 'captured' });
+    const { ledger } = tenant.client;
+    const balances = await ledger.balances();
+    const crooked = balances.accounts.map((one, i) => (i === 0 ? { ...one, balance: 1 } : one));
+    Object.assign(ledger, { balances: async () => ({ ...balances, accounts: crooked }) });
+    await expect(tenant.ledger.assertBalanced()).rejects.toThrow(LedgerImbalance);
+  });
+});
+
+describe('a server', () => {
+  test('with a seed repeats itself', async () => {
+    const ids: string[] = [];
+    for (let run = 0; run < 2; run += 1) {
+      await using seeded = await startSandbank({ seed: 42 });
+      const tenant = await seeded.tenant({ name: 'repeats' });
+      const payment = await tenant.client.payments.create(euros, { idempotencyKey: 'one' });
+      ids.push(JSON.stringify([tenant.organizationId, payment]));
+    }
+    expect(ids[1]).toBe(ids[0]);
+  });
+
+  test('is used by others who know its address and its token', async () => {
+    const { url, operatorToken } = sandbank;
+    const tenant = await connectSandbank({ url, operatorToken }).tenant();
+    expect(await tenant.client.status()).toMatchObject({ sandbox: true });
+    expect(() => connectSandbank({ url })).toThrow(/operatorToken/);
+  });
+
+  test('knows what its tenants have met', async () => {
+    const { summary, sections } = await sandbank.coverage();
+    expect(summary.met).toBeGreaterThan(10);
+    expect(sections.map(({ kind }) => kind)).toEqual(['operation', 'error', 'state', 'move', 'event']);
+    expect(await sandbank.junit()).toMatch(/^<\?xml.*<testsuites/s);
+  });
+});
