@@ -1,4 +1,5 @@
 import type { Event, EventFilter, Sandbank, StreamedEvent } from '../sdk/client.ts';
+import type { Since } from './reading.ts';
 
 export interface Following {
   readonly signal: AbortSignal;
@@ -65,24 +66,32 @@ const backlogMax = 10_000;
 export async function recent(
   sandbank: Sandbank,
   wanted: {
-    readonly since?: string | undefined;
+    readonly since?: Since | undefined;
     readonly last?: number | undefined;
     readonly types?: readonly string[] | undefined;
   },
 ): Promise<readonly Event[]> {
   const { since, last = backlogMax, types } = wanted;
   if (last === 0) return [];
+  const createdAfter = since === undefined ? undefined : await instantOf(sandbank, since);
   const found: Event[] = [];
   let looked = 0;
   for await (const event of sandbank.events.list({
     limit: 100,
-    ...(since === undefined ? {} : { createdAfter: since }),
+    ...(createdAfter === undefined ? {} : { createdAfter }),
   })) {
     looked += 1;
     if (isWanted(types, event.type)) found.push(event);
     if (found.length >= last || looked >= backlogMax) break;
   }
   return found.reverse();
+}
+
+/** Events carry the time of the application, so ten minutes ago is by its clock as well. */
+async function instantOf(sandbank: Sandbank, since: Since): Promise<string> {
+  if ('at' in since) return since.at;
+  const { now } = await sandbank.clock.retrieve();
+  return new Date(Date.parse(now) - since.seconds * 1_000).toISOString();
 }
 
 /** As the filter of an endpoint: `*`, `payment.*`, or a type. */

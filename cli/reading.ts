@@ -59,11 +59,11 @@ export function time(text: string): string {
   return new Date(at).toISOString();
 }
 
-/** How far back: a duration before now, or an instant. */
-export function since(text: string, now = Date.now()): string {
-  return /^[\dwdhms]+$/.test(text) && /[wdhms]$/.test(text)
-    ? new Date(now - duration(text) * 1_000).toISOString()
-    : time(text);
+/** How far back: so many seconds before now, or an instant. Which clock says what now is, the command knows. */
+export type Since = { readonly seconds: number } | { readonly at: string };
+
+export function since(text: string): Since {
+  return /^[\dwdhms]*[wdhms]$/.test(text) ? { seconds: duration(text) } : { at: time(text) };
 }
 
 /** What stands in a value: JSON where it is JSON, else text. */

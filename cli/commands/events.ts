@@ -4,12 +4,12 @@ import { follow, recent } from '../follow.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import { fields } from '../layout.ts';
 import type { Output } from '../output.ts';
-import { list, since as sinceOf, whole } from '../reading.ts';
+import { list, type Since, since, whole } from '../reading.ts';
 
 interface TailOptions {
   readonly types?: readonly string[];
   readonly last?: number;
-  readonly since?: string;
+  readonly since?: Since;
   readonly follow?: true;
 }
 
@@ -23,7 +23,7 @@ export function addEvents(program: Command): void {
     options: [
       ['--types <types>', 'only these types: payment.captured, or payment.* for all of a kind', list],
       ['--last <count>', `how many of those that are there (${lastDefault})`, whole(0, lastMax)],
-      ['--since <time>', 'those since then: an instant, or a duration such as 10m', (text) => sinceOf(text)],
+      ['--since <time>', 'those since then: an instant, or a duration such as 10m', since],
       ['--follow', 'go on until Ctrl-C'],
     ],
     examples: [

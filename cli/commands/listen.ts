@@ -7,14 +7,14 @@ import { type Forwarded, Forwarder } from '../forward.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import type { Output } from '../output.ts';
 import { wrongUsage } from '../problem.ts';
-import { list, since as sinceOf } from '../reading.ts';
+import { list, type Since, since } from '../reading.ts';
 import type { Session } from '../session.ts';
 
 interface ListenOptions {
   readonly forwardTo?: string;
   readonly events?: readonly string[];
   readonly secret?: string;
-  readonly since?: string;
+  readonly since?: Since;
   readonly skipVerify?: true;
   readonly printSecret?: true;
 }
@@ -27,11 +27,7 @@ export function addListen(program: Command): void {
     options: [
       ['--forward-to <url>', 'where events are sent, such as http://127.0.0.1:3000/webhooks'],
       ['--events <types>', 'only these types: payment.captured, or payment.* for all of a kind', list],
-      [
-        '--since <time>',
-        'begin with the events since then: an instant, or a duration such as 10m',
-        (text) => sinceOf(text),
-      ],
+      ['--since <time>', 'begin with the events since then: an instant, or a duration such as 10m', since],
       ['--secret <whsec>', 'sign with this secret, such as that of an endpoint (SANDBANK_WEBHOOK_SECRET)'],
       ['--print-secret', 'print the secret and end'],
       ['--skip-verify', 'accept any certificate of the target'],

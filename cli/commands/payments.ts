@@ -69,7 +69,7 @@ export function addPayments(program: Command): void {
     examples: [
       ['payments create --amount 12.50 --currency EUR'],
       [
-        'payments create --minor 1250 --scenario decline:insufficient_funds,success',
+        'payments create --minor 1250 --scenario decline:insufficient_funds,approve',
         'fails at first, then succeeds',
       ],
       ['payments create --amount 80.00 --capture manual --metadata order=42 --json'],

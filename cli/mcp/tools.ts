@@ -16,7 +16,7 @@ export const operationTools: readonly OperationTool[] = [
     name: 'create_payment',
     title: 'Create a payment',
     operation: 'createPayment',
-    description: `Create a sandbox payment; it begins as "pending" and moves only when advanced, or by itself with autoAdvance. ${amounts} "scenario" decides what the simulated provider will do (list_scenarios names them), such as "success" or "decline:insufficient_funds". Returns the payment with its id and allowedActions.`,
+    description: `Create a sandbox payment; it begins as "pending" and moves only when advanced, or by itself with autoAdvance. ${amounts} "scenario" decides what the simulated provider will do (list_scenarios names them), such as "approve" or "decline:insufficient_funds". Returns the payment with its id and allowedActions.`,
   },
   {
     name: 'get_payment',
