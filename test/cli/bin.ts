@@ -69,7 +69,7 @@ export class Running {
   }
 
   /** Waits until it has said so, or fails with all that it has said. */
-  async said(words: RegExp, on: 'stdout' | 'stderr' = 'stdout', msMax = 20_000): Promise<void> {
+  async said(words: RegExp, on: 'stdout' | 'stderr' = 'stdout', msMax = 60_000): Promise<void> {
     const late = AbortSignal.timeout(msMax);
     while (!words.test(this[on])) {
       await Promise.race([once(this.child, 'said', { signal: late }), this.#ended]).catch(() => undefined);

@@ -135,7 +135,7 @@ describe('sandbank doctor, migrate and start', () => {
   });
 
   test('migrate makes a data directory, looks at none that is not there, and tells of one in use', {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const data = join(folder, 'migrated');
     const missing = await run(['migrate', '--status', '--data', data]);
@@ -151,7 +151,7 @@ describe('sandbank doctor, migrate and start', () => {
     expect(await started.stop('SIGTERM')).toBe(0);
   });
 
-  test('start, verify and users are what they were, flags, words and all', { timeout: 60_000 }, async () => {
+  test('start, verify and users are what they were, flags, words and all', { timeout: 180_000 }, async () => {
     const data = join(folder, 'started');
     for (const flags of [
       ['--port', '0'],

@@ -33,16 +33,6 @@ describe('the help', () => {
     });
   });
 
-  test('every command is in docs/cli.md, and the docs know no other', () => {
-    const page = readFileSync(join(root, 'docs', 'cli.md'), 'utf8');
-    const named = [...page.matchAll(/^### `sandbank ([a-z -]+?)(?: [<[A-Z].*)?`$/gm)].map(([, path]) => path);
-    expect(named.toSorted()).toEqual(
-      leaves()
-        .map(({ path }) => path)
-        .toSorted(),
-    );
-  });
-
   /** The flags of a text such as `--port PORT`. */
   const flagsIn = (text: string) => [
     ...new Set([...text.matchAll(/(?<=^\s+|, )--([a-z-]+)/gm)].map(([, name]) => name)),

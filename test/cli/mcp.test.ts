@@ -3,6 +3,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { operationTools } from '../../cli/mcp/tools.ts';
 import { errorCatalogue as known } from '../../src/kernel/errors.ts';
+import { freePort } from '../support/processes.ts';
 import { bin, isThere, openWorld, start, type World } from './bin.ts';
 
 interface Result {
@@ -169,7 +170,7 @@ describe('sandbank mcp', () => {
       isError: true,
       content: [{ text: expect.stringMatching(/There is no API key/) }],
     });
-    const away = await connect([], { SANDBANK_URL: 'http://127.0.0.1:59999' });
+    const away = await connect([], { SANDBANK_URL: `http://127.0.0.1:${await freePort()}` });
     expect(await away.callTool({ name: 'get_clock', arguments: {} })).toMatchObject({
       isError: true,
       content: [{ text: expect.stringMatching(/ECONNREFUSED/) }],

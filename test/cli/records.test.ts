@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../support/processes.ts';
 import { newKey } from '../support/tenant.ts';
 import { openWorld, run, type World } from './bin.ts';
 
@@ -200,13 +201,12 @@ describe('records from the command line', () => {
     });
 
     test('3: nothing listens there', async () => {
-      const { code, stderr } = await run(['status'], {
-        env: { ...env, SANDBANK_URL: 'http://127.0.0.1:59999' },
-      });
+      const url = `http://127.0.0.1:${await freePort()}`;
+      const { code, stderr } = await run(['status'], { env: { ...world.env, SANDBANK_URL: url } });
       expect([code, stderr]).toEqual([
         3,
         expect.stringMatching(
-          /^Error: The connection to http:\/\/127\.0\.0\.1:59999 failed: ECONNREFUSED.*start the server/,
+          /^Error: The connection to http:\/\/127\.0\.0\.1:\d+ failed: ECONNREFUSED.*start the server/,
         ),
       ]);
     });
