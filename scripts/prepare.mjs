@@ -35,6 +35,8 @@ export async function prepare(args) {
   const verbose = args.includes('--verbose');
   try {
     checkNode(process.versions.node);
+    // An image holds what was built, and not what it was built from.
+    if (!fs.existsSync(path.join(root, 'src'))) return args;
     if (!isInstalled() || !isBuilt()) {
       await withLock(
         path.join(root, 'dist.lock'),
@@ -117,6 +119,7 @@ async function ensureBuilt(/** @type {() => void} */ assertHeld) {
     'Building the console failed.',
   );
   compress(path.join(pages, 'assets'));
+  await mustRun(['scripts/docs.mjs', next], 'Building the docs failed.');
   fs.writeFileSync(path.join(next, path.basename(buildStamp)), hash);
 
   assertHeld();
@@ -151,6 +154,10 @@ function buildHash() {
     ...sources,
     ...filesUnder('console'),
     ...filesUnder('migrations'),
+    // The golden document is made from the code; it makes nothing.
+    ...filesUnder('docs').filter((file) => !file.endsWith('openapi.json')),
+    ...filesUnder('scripts/docs'),
+    'scripts/docs.mjs',
     ...settings,
     'package-lock.json',
   ]);

@@ -69,9 +69,12 @@ export function atLeast(least: number, value: number | undefined, name: string):
   throw new RangeError(`${name} must be a number of at least ${least}, and is ${value}.`);
 }
 
-/** Workers and browsers have no environment. */
+/** Workers and browsers have no environment, and Deno may forbid to read it. */
 export function fromEnvironment(name: string): string | undefined {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
-  const value = process?.env?.[name];
-  return value === undefined || value === '' ? undefined : value;
+  try {
+    return process?.env?.[name] || undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -14,6 +14,8 @@ export interface Outgoing {
   readonly body?: string | Uint8Array | ReadableStream<Uint8Array> | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The caller reads on when the call is over, and the signal still ends that. */
+  readonly isReadOn?: boolean;
 }
 
 /** What is known of an answer beside its body. */
@@ -60,7 +62,9 @@ export class Transport {
 
   /** The answer as soon as it has begun. The time that is allowed for an attempt ends there; the signal goes on. */
   async open(outgoing: Outgoing, options: CallOptions = {}): Promise<Response> {
-    return (await this.send(outgoing, options, (response) => Promise.resolve(response))).value;
+    return (
+      await this.send({ ...outgoing, isReadOn: true }, options, (response) => Promise.resolve(response))
+    ).value;
   }
 
   async send<T>(
@@ -139,8 +143,7 @@ export class Transport {
       });
     } finally {
       clearTimeout(timer);
-      // An answer that is read on by the caller still ends with the caller's signal.
-      if (signal && outgoing.accept !== 'text/event-stream') signal.removeEventListener('abort', stop);
+      if (!outgoing.isReadOn) signal?.removeEventListener('abort', stop);
     }
   }
 

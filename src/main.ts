@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { keepDemoKey, readDemoKey, removeCliFile, writeCliFile } from './cli-file.ts';
 import { type Command, type Config, ConfigProblem, readConfig, usage } from './config.ts';
 import {
   type DatabaseAsked,
@@ -20,6 +22,7 @@ import { findAnyKey } from './resources/api-keys/store.ts';
 import { findOrganizations } from './resources/organizations/store.ts';
 import { applySeed, readSeed, type Seed, SeedProblem } from './seed.ts';
 import { createServer, type Server } from './server.ts';
+import { exportFile, importFile, SnapshotFileProblem } from './snapshot-files.ts';
 import { ownerLink, usersCommand } from './users-command.ts';
 import { type Verification, verificationText, verify } from './verify.ts';
 import { webhooksCommand } from './webhooks-command.ts';
@@ -115,10 +118,12 @@ async function run(config: Config): Promise<void> {
   const server = await createServer(config, fail);
   try {
     const secrets = seed ? await applySeed(seed, server, server.wallClock) : [];
+    const imported = config.importFile === undefined ? [] : await importFile(server, config.importFile);
     const demoKey = seed || config.databaseUrl !== undefined ? undefined : await makeDemo(server);
     const known = await findAnyKey(server.reader);
     const address = await server.listen();
-    closeOnSignal(server);
+    closeOnSignal(server, config);
+    await noteForCli(server, config, address, demoKey);
     const isDemo = !seed && config.databaseUrl === undefined;
     const [demo] = isDemo ? await findOrganizations(server.reader, demoName) : [];
     const link =
@@ -126,12 +131,26 @@ async function run(config: Config): Promise<void> {
         ? await ownerLink(server, demo.id, config.publicUrl ?? address, server.wallClock)
         : undefined;
     console.log(banner(config, address, link, demoKey, known?.lastFour));
+    for (const words of imported) console.log(`${words}\n`);
     for (const { url, secret } of secrets)
       console.log(`The secret of the webhook ${url}, shown only now: ${secret}\n`);
   } catch (error) {
     await server.close();
     throw error;
   }
+}
+
+/** Beside an embedded database, so that the command line works without settings. */
+async function noteForCli(
+  { operatorToken }: Server,
+  { dataDirectory }: Config,
+  url: string,
+  madeKey: string | undefined,
+): Promise<void> {
+  if (dataDirectory === undefined) return;
+  if (madeKey !== undefined) await keepDemoKey(dataDirectory, madeKey);
+  const apiKey = madeKey ?? (await readDemoKey(dataDirectory));
+  await writeCliFile(dataDirectory, { url, operatorToken, apiKey });
 }
 
 const demoName = 'Demo';
@@ -202,12 +221,16 @@ function banner(
 }
 
 /** The first signal closes in order; a second one does not wait. */
-function closeOnSignal(server: Server): void {
+function closeOnSignal(server: Server, { exportFile: file, dataDirectory }: Config): void {
   let isClosing = false;
   const onSignal = () => {
     if (isClosing) process.exit(1);
     isClosing = true;
-    server.close().then(
+    const last = async () => {
+      if (dataDirectory !== undefined) await removeCliFile(dataDirectory);
+      if (file !== undefined) await exportFile(server, file);
+    };
+    server.close(last).then(
       () => process.exit(0),
       (error: unknown) => {
         console.error(`Sandbank did not close cleanly. ${explain(error)}`);
@@ -223,6 +246,7 @@ function explain(error: unknown): string {
   const isKnown =
     error instanceof ConfigProblem ||
     error instanceof SeedProblem ||
+    error instanceof SnapshotFileProblem ||
     error instanceof DataDirectoryLocked ||
     error instanceof MigrationChanged ||
     error instanceof VaultProblem;

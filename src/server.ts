@@ -10,6 +10,7 @@ import { openPostgres } from './db/postgres.ts';
 import { createReader } from './db/reader.ts';
 import { DeliveryQueue } from './engine/delivery-queue.ts';
 import { Engine } from './engine/engine.ts';
+import { FaultCounter } from './engine/fault-counter.ts';
 import { newSuffix } from './engine/ids.ts';
 import { randomMint, seededMint, seededNow } from './engine/mint.ts';
 import { RequestJournal } from './engine/request-journal.ts';
@@ -30,6 +31,7 @@ import { beginAdvance } from './resources/clocks/machine.ts';
 import { beginExamination } from './resources/examinations/machine.ts';
 import { consoleRoutes, eventCatalogue, resources, routes } from './resources/index.ts';
 import { resetOrganization } from './resources/resets/machine.ts';
+import { beginFork } from './resources/snapshots/machine.ts';
 import { findAnyWebhook } from './resources/webhooks/store.ts';
 import { ownSecret } from './secret.ts';
 import { AddressGuard } from './workers/address-guard.ts';
@@ -38,6 +40,8 @@ import { consoleErrands, hashOfToken } from './workers/console-errands.ts';
 import { Deliverer } from './workers/deliverer.ts';
 import { createDeliveries } from './workers/deliveries.ts';
 import { Examinations } from './workers/examinations.ts';
+import { faultErrands } from './workers/fault-errands.ts';
+import { forkErrand } from './workers/fork-errand.ts';
 import { Operator } from './workers/operator.ts';
 import { startReaper } from './workers/reaper.ts';
 import { Replayer } from './workers/replayer.ts';
@@ -46,6 +50,7 @@ import { resetErrand } from './workers/reset-errand.ts';
 import { Sealer } from './workers/sealer.ts';
 import { Sender } from './workers/sender.ts';
 import { belongsTo } from './workers/signature.ts';
+import { Snapshots } from './workers/snapshots.ts';
 import { startTimers } from './workers/timers.ts';
 import { webhookErrands } from './workers/webhook-errands.ts';
 
@@ -66,10 +71,16 @@ export interface Server {
   readonly eventStreams: EventStreams;
   /** What the operator API takes; undefined when there is none. */
   readonly operatorToken: string | undefined;
+  readonly faults: FaultCounter;
+  readonly operator: Operator;
+  readonly snapshots: Snapshots;
   /** Starts to listen and returns the address under which callers reach it. */
   listen(): Promise<string>;
-  /** Requests under way are answered, then the last batch is written, then the database is closed. */
-  close(): Promise<void>;
+  /**
+   * Requests under way are answered, then the last batch is written, then the database is closed; just before that, when
+   * nothing moves any more, `last` is done.
+   */
+  close(last?: () => Promise<void>): Promise<void>;
 }
 
 const drainMsMax = 10_000;
@@ -141,6 +152,7 @@ function assemble(
       deliveries.onCommit(committed);
       sealer.onCommit(committed);
       eventStreams.onCommit(committed);
+      faults.onCommit(committed);
     },
     metrics: metrics?.engine ?? unmeasured,
     onBug: (error, requestId) => app.log.error({ err: error, requestId }, 'a command failed'),
@@ -150,11 +162,13 @@ function assemble(
   const guard = new AddressGuard({ allowsPrivate: config.allowsPrivateWebhooks });
   const queue = new DeliveryQueue(database, newSuffix());
   const sender = new Sender(guard);
+  const faults = new FaultCounter(database, wallClock);
   const deliverer = new Deliverer({
     queue,
     engine,
     sender,
     vault,
+    faults,
     endpointsInClaimMax: isAlone ? 200 : 8,
     wallClock,
     onError,
@@ -185,7 +199,13 @@ function assemble(
   const journal = new RequestJournal(database);
   const requestLog = new RequestLog({ journal, wallClock, uptime, onError });
   const reset = resetErrand({ engine, reader, requestLog });
-  const operator = new Operator({ engine, reader, wallClock, reset });
+  const snapshots = new Snapshots({
+    database,
+    vault,
+    wallClock,
+    onWebhooks: (webhooks) => deliveries.learn(webhooks),
+  });
+  const operator = new Operator({ engine, reader, wallClock, reset, snapshots });
   let isDraining = false;
   const app = createApp({
     engine,
@@ -205,12 +225,16 @@ function assemble(
     errands: new Map([
       ...errands,
       ...consoleErrands({ engine, reader, wallClock, publicUrl, people }),
+      ...faultErrands({ engine, reader }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
-      [beginExamination.name, (submission) => examinations.examine(submission)],
       [resetOrganization.name, reset],
+      [beginExamination.name, (submission) => examinations.examine(submission)],
+      [beginFork.name, forkErrand({ engine, snapshots, wallClock })],
     ]),
+    faults,
     operator: config.role === 'worker' ? undefined : { token: operatorToken, actions: operator },
-    console: config.role === 'worker' ? undefined : consoleOf(config, people),
+    console: config.role === 'worker' ? undefined : consoleOf(config, people, operator),
+    docs: builtDocs,
     logLevel: config.logLevel,
     wallClock,
     uptime,
@@ -240,6 +264,9 @@ function assemble(
     sealer,
     eventStreams,
     operatorToken,
+    faults,
+    operator,
+    snapshots,
     start: async () => {
       if (config.role === 'api') return;
       await deliveries.start();
@@ -253,7 +280,7 @@ function assemble(
       address = config.publicUrl ?? local;
       return local;
     },
-    close: async () => {
+    close: async (last) => {
       isDraining = true;
       stopReaper();
       runner.stop();
@@ -275,7 +302,11 @@ function assemble(
         await sealer
           .stop()
           .catch((error: unknown) => onError(error, 'the end of the audit trail was not sealed'));
-      await database.close();
+      try {
+        await last?.();
+      } finally {
+        await database.close();
+      }
     },
   };
 }
@@ -289,14 +320,20 @@ function operatorTokenOf({ operatorToken, databaseUrl }: Config): string | undef
 }
 
 const builtConsole = new URL('console/', built);
+export const builtDocs = new URL('docs/', built);
 
-export function consoleOf({ registration }: Pick<Config, 'registration'>, people: People): Console {
+export function consoleOf(
+  { registration }: Pick<Config, 'registration'>,
+  people: People,
+  operator: Pick<Operator, 'snapshotFor'>,
+): Console {
   return {
     people,
     routes: consoleRoutes,
     directory: builtConsole,
     isOpen: registration === 'open',
     hashOfToken,
+    takeSnapshot: (request, principal) => operator.snapshotFor(request, principal),
   };
 }
 

@@ -5,8 +5,13 @@ import type { ApiDocument } from '../scripts/sdk/document.ts';
 import { generateSdk } from '../scripts/sdk/generate.ts';
 import { idempotencyTable } from '../src/engine/answers.ts';
 import { openApiDocument } from '../src/http/openapi.ts';
-import { errorsMarkdown } from '../src/http/pages.ts';
-import { eventsReference, scenariosReference, statesReference, toMarkdown } from '../src/http/reference.ts';
+import {
+  errorsMarkdown,
+  eventsReference,
+  scenariosReference,
+  statesReference,
+  toMarkdown,
+} from '../src/http/reference.ts';
 import { coverageTable } from '../src/kernel/coverage.ts';
 import { attemptsTable, deliveriesTable } from '../src/kernel/delivery.ts';
 import { type ErrorCode, errorCatalogue } from '../src/kernel/errors.ts';
@@ -16,6 +21,7 @@ import * as trail from '../src/kernel/trail.ts';
 import { eventCatalogue, resources, routes } from '../src/resources/index.ts';
 import { webhookHealthTable } from '../src/resources/webhooks/store.ts';
 import type { Server } from '../src/server.ts';
+import { type Exchange, playExamples } from './contract/walk.ts';
 import { dumpSchema, readColumns } from './support/schema-dump.ts';
 import { databaseKinds, openServer } from './support/server.ts';
 import { exempt } from './tidy/tenancy.ts';
@@ -35,8 +41,26 @@ interface Operations {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { operationId: string }>>>>;
 }
 
+// The document shows them, and reads them when it is first made: they must be there before it.
+const examples = await playExamples();
+const examplesPath = 'docs/examples.json';
+if (process.env.UPDATE_GOLDEN === '1') await expectGolden(examplesPath, linesOf(examples));
+
 const document = openApiDocument(routes, eventCatalogue, 'http://127.0.0.1:4000');
 const codes = Object.keys(errorCatalogue) as ErrorCode[];
+
+/** A line for each operation: a difference shows which answers have changed. */
+function linesOf(exchanges: Readonly<Record<string, Exchange>>): string {
+  const lines = Object.entries(exchanges).map(
+    ([name, one]) => `${JSON.stringify(name)}: ${JSON.stringify(one)}`,
+  );
+  return `{\n${lines.join(',\n')}\n}\n`;
+}
+
+test('docs/examples.json is what a server answers when every operation is called', async () => {
+  await expectGolden(examplesPath, linesOf(examples));
+  expect(Object.keys(examples)).toEqual(routes.map(({ operationId }) => operationId));
+});
 
 test('docs/openapi.json is what the server says of itself', () =>
   expectGolden('docs/openapi.json', `${JSON.stringify(document, null, 2)}\n`));

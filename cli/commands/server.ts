@@ -26,6 +26,11 @@ export function addServer(program: Command): void {
         '--deterministic <seed>',
         'ids and times follow from the seed and the requests (SANDBANK_DETERMINISTIC)',
       ],
+      ['--import <file>', 'a snapshot to import at the start, unless its organizations are there already'],
+      [
+        '--export-on-exit <file>',
+        'write a snapshot of everything there on SIGTERM and SIGINT, with secrets; .gz packs it',
+      ],
       ['--role <role>', 'all, api or worker (SANDBANK_ROLE, all)'],
       ['--metrics', 'serve Prometheus metrics at /metrics (SANDBANK_METRICS=on)'],
     ],
@@ -33,6 +38,7 @@ export function addServer(program: Command): void {
       ['start', 'the embedded database, kept in ./.sandbank'],
       ['start --port 0 --data memory', 'a free port, and nothing is kept'],
       ['start --seed seed.json --metrics'],
+      ['start --data memory --import acme.jsonl --export-on-exit acme.jsonl', 'go on where it ended'],
     ],
     run: handedOver,
   });

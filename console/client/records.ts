@@ -490,6 +490,40 @@ export interface Currency {
   readonly name: string;
 }
 
+export type Severity = 'critical' | 'major' | 'minor';
+
+export interface ExaminedCase {
+  readonly name: string;
+  readonly title: string;
+  readonly severity: Severity;
+  readonly why: string;
+  readonly expected: string;
+  readonly received: string;
+  readonly outcome: 'passed' | 'warned' | 'failed';
+  readonly attempts: readonly {
+    readonly responseStatus: number | null;
+    readonly durationMs: number;
+    readonly error: string | null;
+  }[];
+  readonly advice: string | null;
+  readonly example: string | null;
+}
+
+export interface Examination extends Answer {
+  readonly object: 'examination';
+  readonly id: string;
+  readonly status: 'passed' | 'failed';
+  readonly webhookId: string;
+  readonly url: string;
+  readonly eventType: string;
+  readonly grade: 'A' | 'B' | 'C' | 'D' | 'F';
+  readonly score: number;
+  readonly complete: boolean;
+  readonly message: string | null;
+  readonly durationMs: number;
+  readonly cases: readonly ExaminedCase[];
+}
+
 export interface Capabilities extends Answer {
   readonly object: 'capabilities';
   readonly apiVersion: string;
@@ -512,6 +546,11 @@ export interface Capabilities extends Answer {
     readonly example: Readonly<Record<string, unknown>>;
   }[];
   readonly eventSchemas: Readonly<Record<string, unknown>>;
+  readonly examinationCases: readonly {
+    readonly name: string;
+    readonly title: string;
+    readonly severity: Severity;
+  }[];
   readonly scenarios: readonly string[];
   readonly declineCodes: readonly {
     readonly code: string;

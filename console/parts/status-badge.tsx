@@ -27,6 +27,8 @@ const tones: Readonly<Record<string, Tone>> = {
   completed: 'good',
   returned: 'bad',
   succeeded: 'good',
+  passed: 'good',
+  warned: 'warn',
   needs_response: 'warn',
   under_review: 'note',
   won: 'good',

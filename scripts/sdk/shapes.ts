@@ -22,6 +22,7 @@ const refined: Readonly<Record<string, string>> = {
 const itemNames: Readonly<Record<string, string>> = {
   PaymentHistory: 'PaymentStateChange',
   TransferHistory: 'TransferStateChange',
+  LoggedRequestList: 'LoggedRequestSummary',
 };
 
 /** A component whose name would hide one of the language's. */
@@ -53,7 +54,7 @@ export class Shapes {
     const shapes = [...this.#schemas].map(([name, schema]) => {
       const isInput = this.#inputs.has(name);
       const text = this.type(schema, { isInput, indent: '', at: name });
-      const isPlain = schema.type === 'object' && text.startsWith('{') && !text.includes('\n} |');
+      const isPlain = schema.type === 'object' && text.startsWith('{\n') && !/\n\} [|&]/.test(text);
       return isPlain
         ? `export interface ${nameOf(name)} ${text}\n`
         : `export type ${nameOf(name)} = ${text};\n`;
@@ -99,7 +100,7 @@ export class Shapes {
     const lines = entries.map(([name, schema, isRequired]) => {
       const type = this.type(schema, { isInput, indent: inside, at: `${at}.${name}` });
       const mark = isRequired ? '' : '?';
-      const orNothing = isInput && !isRequired ? ' | undefined' : '';
+      const orNothing = isInput && !isRequired && type !== 'undefined' ? ' | undefined' : '';
       return `${comment(words(schema), inside)}${inside}${name}${mark}: ${type}${orNothing};\n`;
     });
     return `{\n${lines.join('')}${indent}}`;
@@ -123,30 +124,38 @@ export class Shapes {
 
   #array({ items = {} }: Schema, isInput: boolean, indent: string): string {
     const item = this.type(items, { isInput, indent });
-    const isSimple = /^[\w.]+$/.test(item) || (item.startsWith('{') && !item.includes('\n} |'));
+    const isSimple =
+      /^[\w.]+$/.test(item) || (item.startsWith('{') && !new RegExp(`\\n${indent}\\} [|&]`).test(item));
     const list = isSimple ? `${item}[]` : `(${item})[]`;
     return isInput ? `readonly ${list}` : list;
   }
 
-  /** An object of which one of several sets of fields must be there: each set is a shape of its own. */
+  /** An object of which one of several sets of fields must be there: what all have in common, and what each set demands. */
   #demands(
     schema: Schema,
     choices: readonly Schema[],
     place: { isInput: boolean; indent: string; at?: string },
   ): string {
     const { properties = {}, required = [] } = schema;
-    const shapes = choices.map((choice) => {
-      const mine = new Set([...required, ...(choice.required ?? [])]);
-      const barred = schema.oneOf
-        ? choices.flatMap((one) => one.required ?? []).filter((name) => !mine.has(name))
-        : [];
-      const entries = Object.entries(properties).map(([name, one]) => {
-        const shown: Schema = barred.includes(name) ? { enum: [] } : one;
-        return [name, shown, mine.has(name)] as const;
-      });
-      return this.properties(entries, place);
-    });
-    return shapes.join(' | ');
+    const demanded = new Set(
+      choices.flatMap((choice) => choice.required ?? []).filter((name) => !required.includes(name)),
+    );
+    const shared = Object.entries(properties).filter(([name]) => !demanded.has(name));
+    const shapes = choices.map((choice) =>
+      this.properties(
+        [...demanded].map((name) => {
+          const isMine = choice.required?.includes(name) === true;
+          // Where only one may be there, the others are not.
+          const shown: Schema = isMine || !schema.oneOf ? (properties[name] ?? {}) : { enum: [] };
+          return [name, shown, isMine] as const;
+        }),
+        place,
+      ),
+    );
+    const union = shapes.join(' | ');
+    if (shared.length === 0) return union;
+    const entries = shared.map(([name, one]) => [name, one, required.includes(name)] as const);
+    return `${this.properties(entries, place)} & (${union})`;
   }
 
   #name(name: string, at: string): void {

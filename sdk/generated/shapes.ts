@@ -912,50 +912,31 @@ export type TransferCreate = {
   sourceCurrency: string;
   /** ISO 4217 code; lower case is accepted and answered in upper case. */
   targetCurrency: string;
+  customerId?: string | undefined;
+  beneficiary?: {
+    name: string;
+    /** ISO 3166 code. */
+    country?: string | undefined;
+    account?: string | undefined;
+  } | undefined;
+  /** Without it: `"external"`. */
+  fundFrom?: 'external' | 'balance' | undefined;
+  reference?: string | undefined;
+  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
+  metadata?: Record<string, string> | undefined;
+  /** What the simulated provider will do: one name, or a list for the times that the transfer is sent. */
+  scenario?: string | readonly string[] | undefined;
+  /** Without it: `false`. */
+  autoAdvance?: boolean | undefined;
+} & ({
   /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
   sourceAmount: number;
-  targetAmount?: undefined | undefined;
-  customerId?: string | undefined;
-  beneficiary?: {
-    name: string;
-    /** ISO 3166 code. */
-    country?: string | undefined;
-    account?: string | undefined;
-  } | undefined;
-  /** Without it: `"external"`. */
-  fundFrom?: 'external' | 'balance' | undefined;
-  reference?: string | undefined;
-  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
-  metadata?: Record<string, string> | undefined;
-  /** What the simulated provider will do: one name, or a list for the times that the transfer is sent. */
-  scenario?: string | readonly string[] | undefined;
-  /** Without it: `false`. */
-  autoAdvance?: boolean | undefined;
+  targetAmount?: undefined;
 } | {
-  /** ISO 4217 code; lower case is accepted and answered in upper case. */
-  sourceCurrency: string;
-  /** ISO 4217 code; lower case is accepted and answered in upper case. */
-  targetCurrency: string;
-  sourceAmount?: undefined | undefined;
+  sourceAmount?: undefined;
   /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
   targetAmount: number;
-  customerId?: string | undefined;
-  beneficiary?: {
-    name: string;
-    /** ISO 3166 code. */
-    country?: string | undefined;
-    account?: string | undefined;
-  } | undefined;
-  /** Without it: `"external"`. */
-  fundFrom?: 'external' | 'balance' | undefined;
-  reference?: string | undefined;
-  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
-  metadata?: Record<string, string> | undefined;
-  /** What the simulated provider will do: one name, or a list for the times that the transfer is sent. */
-  scenario?: string | readonly string[] | undefined;
-  /** Without it: `false`. */
-  autoAdvance?: boolean | undefined;
-};
+});
 
 export type TransferAdvance = {
   action: 'accept';
@@ -1256,20 +1237,17 @@ export interface Customer {
 }
 
 export type CustomerCreate = {
-  name: string;
-  email?: string | undefined;
   phone?: string | undefined;
   reference?: string | undefined;
   /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
   metadata?: Record<string, string> | undefined;
+} & ({
+  name: string;
+  email?: string | undefined;
 } | {
   name?: string | undefined;
   email: string;
-  phone?: string | undefined;
-  reference?: string | undefined;
-  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
-  metadata?: Record<string, string> | undefined;
-};
+});
 
 export interface CustomerList {
   object: 'list';
@@ -1339,9 +1317,9 @@ export interface ClockAdvanced {
 export type ClockAdvance = {
   /** How far to move it forward. */
   seconds: number;
-  to?: undefined | undefined;
+  to?: undefined;
 } | {
-  seconds?: undefined | undefined;
+  seconds?: undefined;
   /** Where to move it: RFC 3339. */
   to: string | Date;
 };
@@ -1765,7 +1743,7 @@ export interface ReplayProgress {
   };
 }
 
-export interface Request {
+export interface LoggedRequestSummary {
   object: 'request';
   sandbox: true;
   requestId?: string;
@@ -1797,7 +1775,7 @@ export interface LoggedRequestList {
   sandbox: true;
   requestId: string;
   status: 'ok';
-  data: Request[];
+  data: LoggedRequestSummary[];
   hasMore: boolean;
   nextCursor: string | null;
 }

@@ -7,20 +7,23 @@ import {
   type ClaimedDelivery,
   claim,
   clearBodies,
+  copiedColumns,
   type DueEndpoint,
   dueEndpoints,
   type EndpointKey,
   endLeases,
   type Held,
   type MarkedAttempt,
+  type MarkedCopy,
   mark,
   markedColumns,
+  markWithCopies,
   releaseDeliveries,
   releaseEndpoints,
   unstrand,
 } from './delivery-statements.ts';
 
-export type { ClaimedDelivery, EndpointKey, MarkedAttempt } from './delivery-statements.ts';
+export type { ClaimedDelivery, CopiedAttempt, EndpointKey, MarkedAttempt } from './delivery-statements.ts';
 
 const clearMax = 1_000;
 const endpointsMax = 2_000;
@@ -58,7 +61,8 @@ export class DeliveryQueue {
 
   /** And leaves the endpoints given to others. */
   async mark(attempts: readonly MarkedAttempt[], left: readonly string[]): Promise<void> {
-    await this.#database.query(mark, [
+    const copies = attempts.flatMap(copiesOf);
+    await this.#database.query(copies.length === 0 ? mark : markWithCopies, [
       ...markedColumns.map(([property, , type]) =>
         encodeArray(
           type,
@@ -68,6 +72,12 @@ export class DeliveryQueue {
       this.#sender,
       encodeArray('text', left),
       sortedOrganizations(attempts.map(({ orgId }) => orgId)),
+      ...(copies.length === 0 ? [] : copiedColumns).map(([property, , type]) =>
+        encodeArray(
+          type,
+          copies.map((copy) => copy[property]),
+        ),
+      ),
     ]);
   }
 
@@ -131,6 +141,10 @@ export class DeliveryQueue {
       if (rows.length < clearMax) return cleared;
     }
   }
+}
+
+function copiesOf({ orgId, deliveryId, copies }: MarkedAttempt): readonly MarkedCopy[] {
+  return copies.map((copy, place) => ({ ...copy, orgId, deliveryId, behind: copies.length - 1 - place }));
 }
 
 function keyArrays(keys: readonly EndpointKey[]): Buffer[] {

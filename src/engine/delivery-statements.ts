@@ -1,4 +1,5 @@
 import type { AttemptRow, DeliveryRow, KeptSecret } from '../kernel/delivery.ts';
+import { type ActivePlan, activePlans, type WebhookFault } from '../kernel/fault.ts';
 import type { RetryProfile } from '../kernel/retry.ts';
 import type { ColumnType, Instant, Statement } from '../kernel/table.ts';
 import type { EventRow } from '../kernel/trail.ts';
@@ -12,7 +13,7 @@ export interface EndpointKey {
 /** A delivery that this process has claimed, with all that sending it takes. */
 export interface ClaimedDelivery
   extends Pick<DeliveryRow, 'orgId' | 'id' | 'appId' | 'webhookId' | 'eventId' | 'trigger'>,
-    Pick<DeliveryRow, 'tries' | 'attempts' | 'token' | 'dueAt' | 'createdAt'> {
+    Pick<DeliveryRow, 'tries' | 'attempts' | 'token' | 'dueAt' | 'createdAt' | 'faultPlanId'> {
   readonly url: string;
   readonly secrets: readonly KeptSecret[];
   readonly retryProfile: RetryProfile;
@@ -28,12 +29,26 @@ export interface ClaimedDelivery
   readonly advanceRequestId: string | null;
   /** Since when every attempt at this endpoint has failed; null when the last one did not. */
   readonly failingSince: Instant | null;
+  /** What the plan that hit it does. */
+  readonly fault: WebhookFault | null;
+  /** The plans that may hit it; null when its application has none. */
+  readonly faultPlans: readonly ActivePlan<WebhookFault>[] | null;
+  /** The deliveries that wait to be overtaken by it; null when there are none. */
+  readonly held: readonly string[] | null;
 }
+
+/** One more request with the same bytes, made before the attempt that counts. */
+export type CopiedAttempt = Pick<
+  AttemptRow,
+  'responseStatus' | 'responseHeaders' | 'responseBody' | 'durationMs' | 'error'
+>;
 
 /** What came of an attempt, and where the delivery stands now. */
 export interface MarkedAttempt
   extends Omit<AttemptRow, 'bodiesCleared'>,
-    Pick<DeliveryRow, 'webhookId' | 'token' | 'dueAt'> {}
+    Pick<DeliveryRow, 'webhookId' | 'token' | 'dueAt'> {
+  readonly copies: readonly CopiedAttempt[];
+}
 
 /** The clock of an endpoint's application. With `offset 0` a plan that was made while tables were empty looks up by key. */
 const clockOf = (app: string, wallNow: string) => `left join lateral (
@@ -49,12 +64,17 @@ const clockOf = (app: string, wallNow: string) => `left join lateral (
  *
  * A lease that has ended was that of a process that died: its attempt goes into the history, so that a receiver who got an
  * event twice finds the reason there.
+ *
+ * What waits to be overtaken is passed over until its time is up. While a clock is on its way nothing waits for time: then it is
+ * let go when there is nothing left that could overtake it.
  */
 export const claim: Statement = {
   name: 'deliveries_claim',
   text: `with endpoint as materialized (
       select w.*, coalesce(c.now, $4::timestamptz) as now, c.offset_ms, c.stands_at, c.advance->>'requestId' as advance_id,
-        h.failing_since
+        h.failing_since, ${activePlans('webhooks', 'w.org_id', 'w.app_id')} as fault_plans,
+        (select jsonb_agg(d.id) from deliveries d
+          where d.org_id = w.org_id and d.webhook_id = w.id and d.held_until is not null) as held
       from unnest($1::text[], $2::text[], $3::integer[]) as k(org_id, id, room)
       cross join lateral (
         select w.org_id, w.id, w.app_id, w.url, w.secrets, w.retry_profile, w.concurrency_max, k.room from webhooks w
@@ -70,6 +90,9 @@ export const claim: Statement = {
         select d.id, d.lease_until, d.attempts from deliveries d
         where d.org_id = e.org_id and d.webhook_id = e.id and d.status = 'pending' and d.due_at <= e.now
           and (d.lease_until is null or d.lease_until <= $4)
+          and (d.held_until is null or d.held_until <= $4 or e.advance_id is not null and not exists (
+            select from deliveries o where o.org_id = e.org_id and o.webhook_id = e.id and o.status = 'pending'
+              and o.due_at <= e.now and o.held_until is null and o.tries = 0))
         order by d.due_at, d.id limit greatest(e.room, 0) for update skip locked) d),
     sender as (
       insert into webhook_health as h (org_id, webhook_id, sender, sender_until)
@@ -84,22 +107,35 @@ export const claim: Statement = {
       from due d join sender s on s.org_id = d.org_id and s.webhook_id = d.webhook_id where d.lease_until is not null),
     claimed as (
       update deliveries d set lease_until = $5, token = d.token + 1,
-        attempts = d.attempts + case when u.lease_until is null then 0 else 1 end
+        attempts = d.attempts + case when u.lease_until is null then 0 else 1 end, held_until = null
       from due u join sender s on s.org_id = u.org_id and s.webhook_id = u.webhook_id
       where d.org_id = u.org_id and d.id = u.id
-      returning d.org_id, d.id, d.app_id, d.webhook_id, d.event_id, d.trigger, d.tries, d.attempts, d.token, d.due_at, d.created_at)
+      returning d.org_id, d.id, d.app_id, d.webhook_id, d.event_id, d.trigger, d.tries, d.attempts, d.token, d.due_at, d.created_at,
+        d.fault_plan_id)
     select d.org_id as "orgId", d.id, d.app_id as "appId", d.webhook_id as "webhookId", d.event_id as "eventId", d.trigger,
       d.tries, d.attempts, d.token, d.due_at as "dueAt", d.created_at as "createdAt", w.url, w.secrets,
       w.retry_profile as "retryProfile", w.concurrency_max as "concurrencyMax", e.type, e.sequence,
       e.request_id as "requestId", e.data, e.created_at as "eventAt",
       w.offset_ms as "offsetMs", w.stands_at as "standsAt", w.advance_id as "advanceRequestId",
-      w.failing_since as "failingSince"
+      w.failing_since as "failingSince", w.fault_plans as "faultPlans", w.held, d.fault_plan_id as "faultPlanId",
+      case when d.fault_plan_id is null then null else (
+        select p.fault from fault_plans p where p.org_id = d.org_id and p.id = d.fault_plan_id) end as fault
     from claimed d join endpoint w on w.org_id = d.org_id and w.id = d.webhook_id
     cross join lateral (select * from events e where e.org_id = d.org_id and e.id = d.event_id offset 0) e
     order by d.due_at, d.id`,
 };
 
-export const markedColumns: readonly (readonly [keyof MarkedAttempt, string, ColumnType])[] = [
+type MarkedColumn = readonly [name: keyof MarkedAttempt, column: string, type: ColumnType];
+
+const outcomeColumns = [
+  ['responseStatus', 'response_status', 'integer'],
+  ['responseHeaders', 'response_headers', 'jsonb'],
+  ['responseBody', 'response_body', 'text'],
+  ['durationMs', 'duration_ms', 'integer'],
+  ['error', 'error', 'text'],
+] as const;
+
+export const markedColumns: readonly MarkedColumn[] = [
   ['orgId', 'org_id', 'text'],
   ['deliveryId', 'id', 'text'],
   ['webhookId', 'webhook_id', 'text'],
@@ -109,37 +145,64 @@ export const markedColumns: readonly (readonly [keyof MarkedAttempt, string, Col
   ['at', 'at', 'timestamptz'],
   ['sentAt', 'sent_at', 'timestamptz'],
   ['requestHeaders', 'request_headers', 'jsonb'],
-  ['responseStatus', 'response_status', 'integer'],
-  ['responseHeaders', 'response_headers', 'jsonb'],
-  ['responseBody', 'response_body', 'text'],
-  ['durationMs', 'duration_ms', 'integer'],
-  ['error', 'error', 'text'],
+  ...outcomeColumns,
   ['requestId', 'request_id', 'text'],
+  ['faultPlanId', 'fault_plan_id', 'text'],
 ];
 const marked = markedColumns.map(([, column]) => `u.${column}`).join(', ');
 
+/** A copy, and the delivery that it is one of. */
+export interface MarkedCopy extends CopiedAttempt {
+  readonly deliveryId: string;
+  readonly orgId: string;
+  /** How many copies there are behind it. */
+  readonly behind: number;
+}
+
+export const copiedColumns: readonly (readonly [keyof MarkedCopy, string, ColumnType])[] = [
+  ['orgId', 'org_id', 'text'],
+  ['deliveryId', 'id', 'text'],
+  ['behind', 'behind', 'integer'],
+  ...outcomeColumns,
+];
+
+const first = markedColumns.length + 1;
+
 /** This process has nothing more for the endpoint: any other may send to it from now on. */
-const isLeft = `h.sender = $${markedColumns.length + 1} and h.webhook_id = any($${markedColumns.length + 2}::text[])`;
+const isLeft = `h.sender = $${first} and h.webhook_id = any($${first + 1}::text[])`;
+
+const unnested = (columns: readonly (readonly [string, string, ColumnType])[], from: number, name: string) =>
+  `unnest(${columns.map(([, , type], i) => `$${from + i}::${type}[]`).join(', ')})
+        as ${name}(${columns.map(([, column]) => column).join(', ')})`;
+
+/** The copies of an attempt stand before it in the history, and so the last attempt is still the one that counts. */
+const copies = {
+  counted: `+ (select count(*) from ${unnested(copiedColumns, first + 3, 'c')} where c.org_id = u.org_id and c.id = u.id)`,
+  written: `copied as (
+      insert into delivery_attempts (org_id, delivery_id, number, at, sent_at, request_headers, response_status,
+        response_headers, response_body, duration_ms, error, status, request_id, fault_plan_id)
+      select u.org_id, u.id, u.attempts - c.behind - 1, u.at, u.sent_at, u.request_headers, c.response_status,
+        c.response_headers, c.response_body, c.duration_ms, c.error, 'pending', u.request_id, u.fault_plan_id
+      from ${unnested(copiedColumns, first + 3, 'c')} join done u on u.org_id = c.org_id and u.id = c.id),`,
+} as const;
 
 /**
  * Writes what came of attempts: the delivery, if the claim still holds, the attempt and how the endpoint is doing. A claim
  * that was lost meanwhile writes nothing, because somebody else is sending by now.
  */
-export const mark: Statement = {
-  name: 'deliveries_mark',
-  text: `with done as (
-      update deliveries d set status = u.status, due_at = u.due_at, attempts = d.attempts + 1, tries = d.tries + 1,
+const markText = (counted: string, written: string) => `with done as (
+      update deliveries d set status = u.status, due_at = u.due_at, attempts = d.attempts + 1 ${counted}, tries = d.tries + 1,
         lease_until = null, last_response_status = u.response_status, last_error = u.error, updated_at = u.at
-      from unnest(${markedColumns.map(([, , type], i) => `$${i + 1}::${type}[]`).join(', ')})
-        as u(${markedColumns.map(([, column]) => column).join(', ')})
+      from ${unnested(markedColumns, 1, 'u')}
       where (select hold_organizations($${markedColumns.length + 3}::text[]))
         and d.org_id = u.org_id and d.id = u.id and d.token = u.token and d.lease_until is not null
       returning d.attempts, ${marked}),
+    ${written}
     history as (
       insert into delivery_attempts (org_id, delivery_id, number, at, sent_at, request_headers, response_status,
-        response_headers, response_body, duration_ms, error, status, request_id)
+        response_headers, response_body, duration_ms, error, status, request_id, fault_plan_id)
       select u.org_id, u.id, u.attempts, u.at, u.sent_at, u.request_headers, u.response_status, u.response_headers,
-        u.response_body, u.duration_ms, u.error, u.status, u.request_id from done u),
+        u.response_body, u.duration_ms, u.error, u.status, u.request_id, u.fault_plan_id from done u),
     health as (
       insert into webhook_health as h (org_id, webhook_id, failing_since, last_success_at, last_failure_at)
       select u.org_id, u.webhook_id, case when bool_or(u.error is null) then null else min(u.at) end,
@@ -153,7 +216,14 @@ export const mark: Statement = {
         sender = case when ${isLeft} then null else h.sender end,
         sender_until = case when ${isLeft} then null else h.sender_until end
       returning 1)
-    select count(*)::integer as marked from done`,
+    select count(*)::integer as marked from done`;
+
+export const mark: Statement = { name: 'deliveries_mark', text: markText('', '') };
+
+/** For a batch in which a fault plan has sent something more than once. */
+export const markWithCopies: Statement = {
+  name: 'deliveries_mark_copies',
+  text: markText(copies.counted, copies.written),
 };
 
 /**

@@ -18,6 +18,7 @@ const prefix = '/_api/';
 export function addApiRoutes(app: FastifyInstance, settings: AppSettings, serving: Serving): ApiRoutes {
   const { reader, wallClock, uptime, streams } = settings;
   const authenticator = new Authenticator(reader);
+  settings.faults.watch((appId) => authenticator.forget(appId));
 
   function admit(
     request: FastifyRequest,
@@ -28,6 +29,7 @@ export function addApiRoutes(app: FastifyInstance, settings: AppSettings, servin
     if ('ok' in caller) return caller;
     const now = wallClock();
     request.principal = caller.principal;
+    request.faultPlans = caller.faultPlans;
     const unfit = refuseUnfit(request, caller, now);
     if (unfit) return unfit;
     const taken = settings.rateLimiter?.take(caller.principal.actor.id, uptime());

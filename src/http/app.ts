@@ -8,6 +8,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Engine } from '../engine/engine.ts';
+import type { FaultCounter } from '../engine/fault-counter.ts';
 import { newSuffix } from '../engine/ids.ts';
 import type { Answer, Submission } from '../engine/submission.ts';
 import type { CoverageSink } from '../kernel/coverage.ts';
@@ -51,10 +52,14 @@ export interface AppSettings {
   readonly readiness: () => Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: string }>;
   /** Commands that take several transactions, by name: each is carried out from its first to its last. */
   readonly errands: ReadonlyMap<string, (submission: Submission) => Promise<Answer>>;
+  /** Counts the requests that fault plans may hit. */
+  readonly faults: FaultCounter;
   /** None when this node serves no console. */
   readonly console: Console | undefined;
   /** None where nobody is the operator. */
   readonly operator: OperatorSettings | undefined;
+  /** Where the build has put the docs. */
+  readonly docs: URL;
   readonly logLevel: string;
   readonly wallClock: () => number;
   /** For what is kept or limited for a while: it goes on also where the wall clock stands. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { BlockList, isIPv6 } from 'node:net';
 import { type Refusal, refuse } from '../kernel/errors.ts';
+import type { ActivePlan, RequestFault } from '../kernel/fault.ts';
 import type { Principal, Reader } from '../kernel/route.ts';
 import { type Needed, scopesNeeded } from '../kernel/scopes.ts';
 import { apiKeyPattern } from '../resources/api-keys/machine.ts';
@@ -18,6 +19,7 @@ export interface Caller {
   readonly expiresAt: number | null;
   /** Undefined when the key may be used from everywhere. */
   readonly allowed: BlockList | undefined;
+  readonly faultPlans: readonly ActivePlan<RequestFault>[] | null;
 }
 
 const knownForMs = 1_000;
@@ -53,12 +55,22 @@ export class Authenticator {
       .then((owner) => {
         const caller = owner && toCaller(owner);
         if (this.#known.size >= knownMax) this.#known.clear();
-        this.#known.set(digest, { caller, loadedAt: nowMs });
+        if (this.#loading.get(digest) === load) this.#known.set(digest, { caller, loadedAt: nowMs });
         return caller;
       })
-      .finally(() => this.#loading.delete(digest));
+      .finally(() => {
+        if (this.#loading.get(digest) === load) this.#loading.delete(digest);
+      });
     this.#loading.set(digest, load);
     return load;
+  }
+
+  /** What goes with the keys of an application has changed on this node: the very next request must know. */
+  forget(appId: string): void {
+    for (const [digest, { caller }] of this.#known)
+      if (caller?.principal.appId === appId) this.#known.delete(digest);
+    // Whose they are is not known yet, and what they will say may be from before the change.
+    this.#loading.clear();
   }
 }
 
@@ -90,6 +102,7 @@ export function refuseScope(principal: Principal, needed: Needed): Refusal | und
 
 function toCaller(owner: KeyOwner): Caller {
   const { orgId, orgName, appId, appName, keyId, keyName, scopes, status, expiresAt, allowedCidrs } = owner;
+  const { faultPlans } = owner;
   const { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults } = owner;
   return {
     principal: {
@@ -106,6 +119,7 @@ function toCaller(owner: KeyOwner): Caller {
     status,
     expiresAt,
     allowed: allowedCidrs.length === 0 ? undefined : blockListOf(allowedCidrs),
+    faultPlans,
   };
 }
 

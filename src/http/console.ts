@@ -5,6 +5,7 @@ import type { AppSettings } from './app.ts';
 import { addConsolePages } from './console-pages.ts';
 import { addConsoleRoutes } from './console-routes.ts';
 import { addSessionRoutes } from './console-session.ts';
+import { addConsoleSnapshots, type TakeSnapshot } from './console-snapshots.ts';
 import { addConsoleStream } from './console-stream.ts';
 import type { Serving } from './serve.ts';
 
@@ -17,6 +18,7 @@ export interface Console {
   /** Whether anybody may sign up, or only who was invited. */
   readonly isOpen: boolean;
   readonly hashOfToken: (token: string) => Uint8Array;
+  readonly takeSnapshot: TakeSnapshot;
 }
 
 export function addConsole(
@@ -30,5 +32,6 @@ export function addConsole(
   addConsolePages(app, console.directory);
   addSessionRoutes(app, { ...console, engine, reader, publicUrl, wallClock });
   addConsoleStream(app, { people, reader, publicUrl, streams: settings.streams });
+  addConsoleSnapshots(app, { people, reader, publicUrl }, console.takeSnapshot);
   addConsoleRoutes(app, { people, reader, publicUrl, routes: settings.routes, consoleRoutes }, serving);
 }

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import { assert } from '../kernel/assert.ts';
+import { successStatus } from '../kernel/envelope.ts';
 import { codesOfApi, type ErrorCode, errorCatalogue } from '../kernel/errors.ts';
 import { payloadSchema } from '../kernel/event.ts';
 import type { EventType } from '../kernel/event-type.ts';
@@ -9,12 +10,25 @@ import { limits } from '../kernel/limits.ts';
 import { isStream, type Route, type WriteRoute } from '../kernel/route.ts';
 import { ExpandQuery } from '../kernel/schema.ts';
 import { scopesNeeded } from '../kernel/scopes.ts';
+import { tags } from '../kernel/tags.ts';
 import { apiVersion, apiVersions } from '../kernel/version.ts';
+import { errorExample, operationExamples } from './openapi-examples.ts';
+import { headerComponents, headersOfStatus, headersOfSuccess } from './openapi-headers.ts';
 
 type Json = Record<string, unknown>;
 
 const ref = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
-const json = (schema: Json): Json => ({ 'application/json': { schema } });
+const json = (schema: Json, more: Json = {}): Json => ({ 'application/json': { schema, ...more } });
+const exampleOf = (example: unknown): Json => (example === undefined ? {} : { example });
+
+const introduction = [
+  'Every body carries `object`, `sandbox`, `requestId` and `status`. Amounts are integers in minor units of their currency.',
+  'Every `POST` needs an `Idempotency-Key`: the same key with the same request gives the first answer again, byte for byte.',
+  'Unknown fields are refused. Lists are newest first, with `limit` and `cursor`. Any 4xx answer means that nothing has changed.',
+].join('\n\n');
+
+const keyCharacters = `[\\x21-\\x7e]{1,${limits.idempotencyKeyLengthMax}}`;
+const idempotencyKeyPattern = `^(${keyCharacters}|"${keyCharacters}")$`;
 
 /** Statuses that any route can answer with, then those that come with a write, a record or a rule. */
 const always = [400, 401, 403, 429, 500, 503];
@@ -40,11 +54,12 @@ export function openApiDocument(
       title: 'Sandbank',
       version: apiVersion,
       summary: 'A sandbox-only payment API. No real money moves.',
+      description: introduction,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: serverUrl }],
     security: [{ apiKey: [] }],
-    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name, description: tags[name] })),
     paths,
     webhooks: webhooks(catalogue, schemas, names),
     components: {
@@ -56,16 +71,7 @@ export function openApiDocument(
         },
       },
       parameters: parameters(),
-      headers: {
-        RequestId: {
-          description: 'Names the request, for tracing.',
-          schema: { type: 'string', pattern: idPattern('request') },
-        },
-        ApiVersion: {
-          description: 'The version that answered.',
-          schema: { type: 'string', enum: apiVersions },
-        },
-      },
+      headers: headerComponents(),
       responses: errorResponses(),
       schemas,
     },
@@ -74,11 +80,10 @@ export function openApiDocument(
 
 function operation(route: Route, schemas: Json, names: ReadonlyMap<unknown, string>): Json {
   const isWrite = route.method === 'POST';
-  const isOnRecord = route.path.includes('{');
+  const isOnRecord = route.path.includes('{') || ('namesRecord' in route && route.namesRecord === true);
   schemas[route.responseName] = plain(route.response, names);
   const statuses = [...always, ...(isOnRecord ? [404] : []), ...(isWrite ? onWrite : [])].sort();
-  const success = isWrite && route.command.success === 'created' ? '201' : '200';
-  const headers = { 'Request-Id': ref('headers', 'RequestId'), 'Api-Version': ref('headers', 'ApiVersion') };
+  const success = successStatus[isWrite ? route.command.success : 'ok'];
   return {
     operationId: route.operationId,
     tags: [route.tag],
@@ -86,7 +91,7 @@ function operation(route: Route, schemas: Json, names: ReadonlyMap<unknown, stri
     description: needs(route),
     'x-scope': route.scope,
     parameters: [
-      ...pathParameters(route.path),
+      ...pathParameters(route),
       ...(route.method === 'GET'
         ? queryParameters(route.query)
         : [
@@ -98,7 +103,11 @@ function operation(route: Route, schemas: Json, names: ReadonlyMap<unknown, stri
     ],
     ...(isWrite ? requestBody(route, schemas) : {}),
     responses: {
-      [success]: { description: 'Done.', headers, content: contentOf(route) },
+      [success]: {
+        description: success === successStatus.created ? 'Made.' : 'Done.',
+        headers: headersOfSuccess(route, success),
+        content: contentOf(route),
+      },
       ...Object.fromEntries(statuses.map((status) => [String(status), ref('responses', `Status${status}`)])),
     },
   };
@@ -124,6 +133,7 @@ function webhooks(
     schemas[name] ??= plain(payloadSchema(types, data), names);
     const schema = { allOf: [ref('schemas', name), { properties: { type: { const: type } } }] };
     return {
+      operationId: `receive${pascalCase(type)}`,
       tags: ['Webhooks'],
       summary: type,
       description,
@@ -137,7 +147,6 @@ function webhooks(
 }
 
 function contentOf(route: Route): Json {
-  const schema = json(ref('schemas', route.responseName));
   // What a stream tells one by one has no place in OpenAPI 3.1.
   if (isStream(route))
     return {
@@ -146,6 +155,8 @@ function contentOf(route: Route): Json {
         'x-item-schema': ref('schemas', route.responseName),
       },
     };
+  const example = exampleOf(operationExamples()[route.operationId]?.response);
+  const schema = json(ref('schemas', route.responseName), example);
   const other = route.method === 'GET' ? route.alsoAs : undefined;
   return other === undefined ? schema : { ...schema, [other]: { schema: { type: 'string' } } };
 }
@@ -156,29 +167,37 @@ function needs({ scope }: Route): string {
   return names.length === 1 ? `Needs the scope ${names[0]}.` : `Needs the scopes ${names.join(' and ')}.`;
 }
 
-function requestBody({ body, bodyName, isBodyOptional }: WriteRoute, schemas: Json): Json {
+function requestBody({ operationId, body, bodyName, isBodyOptional }: WriteRoute, schemas: Json): Json {
   if (!body || bodyName === undefined) return {};
   schemas[bodyName] = plain(body);
-  return { requestBody: { required: isBodyOptional !== true, content: json(ref('schemas', bodyName)) } };
+  const example = exampleOf(operationExamples()[operationId]?.request);
+  return {
+    requestBody: { required: isBodyOptional !== true, content: json(ref('schemas', bodyName), example) },
+  };
 }
 
-function pathParameters(path: string): Json[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  }));
+function pascalCase(text: string): string {
+  return text.replace(/(?:^|[._])([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+function pathParameters({ path }: Route): Json[] {
+  return [...path.matchAll(/(\w+?)s?\/\{(\w+)\}/g)].map(([, collection = '', name = '']) => {
+    const record = collection.replace('developer_api_', '').replaceAll('_', ' ');
+    const description =
+      name === 'date' ? `The day of the ${record}: 2026-11-15.` : `The id of the ${record}.`;
+    return { name, in: 'path', required: true, description, schema: { type: 'string' } };
+  });
 }
 
 function queryParameters(query: TSchema | undefined): Json[] {
-  const properties = (query as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {};
-  return Object.entries(properties).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: false,
-    schema: plain(schema),
-  }));
+  const { properties = {}, required = [] } = (query ?? {}) as {
+    properties?: Record<string, TSchema>;
+    required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...schema } = plain(property);
+    return { name, in: 'query', required: required.includes(name), description, schema };
+  });
 }
 
 function parameters(): Json {
@@ -187,8 +206,9 @@ function parameters(): Json {
       name: 'Idempotency-Key',
       in: 'header',
       required: true,
-      description: 'Unique for each write. The same key with the same request gives the same answer again.',
-      schema: { type: 'string', minLength: 1, maxLength: limits.idempotencyKeyLengthMax },
+      description:
+        'Unique for each write. The same key with the same request gives the same answer again. Visible ASCII characters, bare or in double quotes.',
+      schema: { type: 'string', pattern: idempotencyKeyPattern },
     },
     Organization: {
       name: 'Sandbank-Organization',
@@ -201,6 +221,7 @@ function parameters(): Json {
       name: 'Api-Version',
       in: 'header',
       required: false,
+      description: 'The version that the caller was written for. One that is not known is refused.',
       schema: { type: 'string', enum: apiVersions },
     },
     WebhookId: {
@@ -230,22 +251,20 @@ function parameters(): Json {
 }
 
 function errorResponses(): Json {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of codesOfApi) {
-    const { status } = errorCatalogue[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
   return Object.fromEntries(
-    [...byStatus]
-      .sort(([a], [b]) => a - b)
-      .map(([status, codes]) => [
+    [...always, 404, ...onWrite].sort().map((status) => {
+      const codes = codesOfApi.filter((code) => errorCatalogue[code].status === status);
+      return [
         `Status${status}`,
         {
           description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].what}`).join('\n\n'),
-          headers: { 'Request-Id': ref('headers', 'RequestId'), 'Api-Version': ref('headers', 'ApiVersion') },
-          content: json(ref('schemas', 'Error')),
+          headers: headersOfStatus(status),
+          content: json(ref('schemas', 'Error'), {
+            examples: Object.fromEntries(codes.map((code) => [code, errorExample(code)])),
+          }),
         },
-      ]),
+      ];
+    }),
   );
 }
 

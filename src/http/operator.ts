@@ -1,17 +1,21 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import type { Answer } from '../engine/submission.ts';
+import { type Presented, resourceBody } from '../kernel/envelope.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { limits } from '../kernel/limits.ts';
 import { decodeCursor, instantToText, pageOf } from '../kernel/list.ts';
 import type { PresentedPage } from '../kernel/route.ts';
 import { id, pageQuery, strict, text } from '../kernel/schema.ts';
 import { type Scope, scopes } from '../kernel/scopes.ts';
+import { snapshotType } from '../kernel/snapshot.ts';
 import type { OrganizationRow } from '../resources/organizations/machine.ts';
+import { ForkBody } from '../resources/snapshots/api.ts';
 import { Refused } from './refused.ts';
-import { sendAnswer, sendJson } from './send.ts';
-import { listBody } from './serve.ts';
+import { sendAnswer, sendJson, sendSnapshot } from './send.ts';
+import { type Admission, listBody } from './serve.ts';
 import { compileBody, compileQuery } from './validate.ts';
 
 /** What the operator can do; the request is named in the trail of what it does. */
@@ -20,6 +24,13 @@ export interface OperatorActions {
   createTenant(request: Asking, asked: TenantBody): Promise<Answer>;
   createKey(request: Asking, orgId: string, asked: KeyBody): Promise<Answer | Refusal>;
   reset(request: Asking, orgId: string): Promise<Answer | Refusal>;
+  snapshot(request: Asking, orgId: string, hasSecrets: boolean): Promise<Readable | Answer | Refusal>;
+  importSnapshot(
+    request: Asking,
+    bytes: AsyncIterable<Uint8Array>,
+    fork: { readonly name: string | undefined } | undefined,
+  ): Promise<Presented | Refusal>;
+  fork(request: Asking, orgId: string, name: string): Promise<Presented | Refusal>;
 }
 
 type Asking = Pick<FastifyRequest, 'id' | 'ip'>;
@@ -45,6 +56,7 @@ interface KeyBody {
 
 const prefix = '/_operator/';
 const bearer = /^Bearer +(\S+)$/i;
+const jsonlType = /^application\/jsonl *(; *charset="?utf-8"? *)?$/i;
 const jsonType = /^application\/json *(; *charset="?utf-8"? *)?$/i;
 
 const Name = text(limits.nameLengthMax);
@@ -61,6 +73,10 @@ const Key = strict({
   applicationId: Type.Optional(id('application')),
 });
 
+const Switch = Type.Enum(['true', 'false']);
+const SnapshotQuery = strict({ secrets: Type.Optional(Switch) });
+const ImportQuery = strict({ fork: Type.Optional(Switch), name: Type.Optional(Name) });
+
 interface Handled {
   readonly request: FastifyRequest;
   readonly params: Readonly<Record<string, string>>;
@@ -73,8 +89,12 @@ interface OperatorRoute {
   readonly path: string;
   readonly query?: TSchema;
   readonly body?: TSchema;
-  readonly handle: (asked: Handled) => Promise<Answer | PresentedPage | Refusal>;
+  /** The body is a snapshot, which is read as it comes. */
+  readonly takesSnapshot?: true;
+  readonly handle: (asked: Handled) => Promise<OperatorAnswer>;
 }
+
+type OperatorAnswer = Answer | PresentedPage | Presented | Readable | Refusal;
 
 /**
  * What only whoever runs the server may do: make organizations, look at them from outside, empty them. It stands beside the
@@ -88,25 +108,46 @@ export function addOperator(app: FastifyInstance, { token, actions }: OperatorSe
     const isOperator = given !== undefined && timingSafeEqual(digest(given), expected);
     done(isOperator ? undefined : new Refused(refuse('operator_token_invalid')));
   };
-  for (const { method, path, query: Query, body: Body, handle } of routesOf(actions)) {
-    const checkQuery = compileQuery(Query ?? strict({}));
-    const checkBody = compileBody(Body ?? strict({}));
-    app.route({
-      method,
-      url: prefix + path,
-      onRequest: admit,
-      handler: async (request, reply) => {
-        const query = { ...(request.query as Record<string, unknown>) };
-        const isJson = jsonType.test(request.headers['content-type'] ?? 'application/json');
-        if (method === 'POST' && !isJson) throw new Refused(refuse('unsupported_media_type'));
-        const body = request.body ?? {};
-        const refusal = checkQuery(query) ?? (method === 'POST' ? checkBody(body) : undefined);
-        if (refusal) throw new Refused(refusal);
-        const params = request.params as Record<string, string>;
-        return send(reply, await handle({ request, params, body, query }));
-      },
-    });
-  }
+  // In a scope of its own: nowhere else is a body anything but JSON.
+  app.register((scope, _options, done) => {
+    scope.addContentTypeParser(snapshotType, (_request, body, parsed) => parsed(null, body));
+    for (const route of routesOf(actions)) addRoute(scope, route, admit);
+    done();
+  });
+}
+
+function addRoute(app: FastifyInstance, route: OperatorRoute, admit: Admission): void {
+  const { method, path, takesSnapshot, handle } = route;
+  const checkQuery = compileQuery(route.query ?? strict({}));
+  const checkBody = compileBody(route.body ?? strict({}));
+  app.route({
+    method,
+    url: prefix + path,
+    onRequest: (request, reply, done) => {
+      admit(request, reply, (error) =>
+        done(
+          error ?? (isReadable(request, route) ? undefined : new Refused(refuse('unsupported_media_type'))),
+        ),
+      );
+    },
+    handler: async (request, reply) => {
+      const query = { ...(request.query as Record<string, unknown>) };
+      const body = request.body ?? {};
+      const refusal =
+        checkQuery(query) ?? (method === 'POST' && !takesSnapshot ? checkBody(body) : undefined);
+      if (refusal) throw new Refused(refusal);
+      const params = request.params as Record<string, string>;
+      return send(reply, await handle({ request, params, body, query }));
+    },
+  });
+}
+
+/** Whether the body is of the one type that the route takes. None at all is an empty object, but no snapshot. */
+function isReadable({ headers }: FastifyRequest, { method, takesSnapshot }: OperatorRoute): boolean {
+  const type = headers['content-type'];
+  if (method === 'GET') return true;
+  if (headers['content-encoding'] !== undefined) return false;
+  return takesSnapshot ? jsonlType.test(type ?? '') : type === undefined || jsonType.test(type);
 }
 
 function routesOf(actions: OperatorActions): readonly OperatorRoute[] {
@@ -140,6 +181,39 @@ function routesOf(actions: OperatorActions): readonly OperatorRoute[] {
       path: 'organizations/:id/reset',
       handle: ({ request, params }) => actions.reset(request, params.id ?? ''),
     },
+    {
+      method: 'GET',
+      path: 'organizations/:id/snapshot',
+      query: SnapshotQuery,
+      handle: ({ request, params, query }) =>
+        actions.snapshot(request, params.id ?? '', query.secrets === 'true'),
+    },
+    {
+      method: 'POST',
+      path: 'organizations/:id/fork',
+      body: ForkBody,
+      handle: ({ request, params, body }) =>
+        actions.fork(request, params.id ?? '', (body as { name: string }).name),
+    },
+    {
+      method: 'POST',
+      path: 'snapshots',
+      query: ImportQuery,
+      takesSnapshot: true,
+      handle: async ({ request, body, query }) => {
+        const { fork, name } = query as { fork?: string; name?: string };
+        if (fork !== 'true' && name !== undefined)
+          return refuse('invalid_request', {
+            message: 'A name can be chosen for a fork alone: send fork=true as well.',
+            param: 'name',
+          });
+        return actions.importSnapshot(
+          request,
+          body as AsyncIterable<Uint8Array>,
+          fork === 'true' ? { name } : undefined,
+        );
+      },
+    },
   ];
 }
 
@@ -154,11 +228,14 @@ function presentOrganization({ id: orgId, name, status, createdAt }: Organizatio
   } as const;
 }
 
-function send(reply: FastifyReply, answer: Answer | PresentedPage | Refusal): FastifyReply {
-  if ('ok' in answer) throw new Refused(answer);
+function send(reply: FastifyReply, answer: OperatorAnswer): FastifyReply {
+  const { id: requestId } = reply.request;
+  if (answer instanceof Readable) return sendSnapshot(reply, answer);
+  if ('ok' in answer) throw new Refused(answer as Refusal);
+  if ('object' in answer) return sendJson(reply, 201, resourceBody(answer, requestId));
   return 'data' in answer
-    ? sendJson(reply, 200, listBody(answer, reply.request.id))
-    : sendAnswer(reply, answer);
+    ? sendJson(reply, 200, listBody(answer as PresentedPage, requestId))
+    : sendAnswer(reply, answer as Answer);
 }
 
 /** Compared by their hashes, which have one length and tell nothing of where two tokens differ. */

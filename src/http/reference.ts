@@ -1,13 +1,13 @@
 import { assert } from '../kernel/assert.ts';
 import type { AnyResource } from '../kernel/command.ts';
 import { declineCodes, declines } from '../kernel/decline.ts';
+import { type ErrorCode, errorCatalogue } from '../kernel/errors.ts';
 import type { EventType } from '../kernel/event-type.ts';
 import { finalStates, toldNames } from '../kernel/machine.ts';
 import { returnReasons, transferFailures } from '../kernel/return.ts';
 import { magicAmounts, scenarioWords, testCards, transferScenarioWords } from '../kernel/scenario.ts';
-import { escapeHtml, marked, page } from './pages.ts';
 
-/** Reference pages made of the tables that the server runs on, as Markdown for the repository and as HTML for `/docs`. */
+/** Reference pages made of the tables that the server runs on, as Markdown; scripts/docs.mjs makes the pages of `/docs` of it. */
 export interface Reference {
   readonly title: string;
   readonly source: string;
@@ -18,7 +18,7 @@ export interface Reference {
 interface Section {
   readonly title: string;
   readonly words: string;
-  /** Mermaid source; Markdown readers draw it, the page shows the table alone. */
+  /** Mermaid source; Markdown readers draw it, and so does the build of `/docs`. */
   readonly diagram?: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -191,15 +191,25 @@ export function toMarkdown({ title, source, introduction, sections }: Reference)
   return `${[`# ${title}`, made, introduction, ...parts].join('\n\n')}\n`;
 }
 
-export function toPage({ title, introduction, sections }: Reference): string {
-  const parts = sections.map(({ title: name, words, head, rows, example }) => {
-    const cells = (tag: string, texts: readonly string[]) =>
-      texts.map((text) => `<${tag}>${marked(text)}</${tag}>`).join('');
-    return `<h2>${marked(name)}</h2>${words === '' ? '' : `<p>${marked(words)}</p>`}<div class="wide"><table><thead><tr>${cells('th', head)}</tr></thead><tbody>${rows.map((row) => `<tr>${cells('td', row)}</tr>`).join('')}</tbody></table></div>${example === undefined ? '' : `<p>${marked(example.words)}</p><pre><code>${escapeHtml(indented(example))}</code></pre>`}`;
-  });
-  return page(title, `<h1>${marked(title)}</h1><p>${marked(introduction)}</p>${parts.join('')}`);
-}
-
 function indented({ json }: Example): string {
   return JSON.stringify(json, null, 2);
+}
+
+/** The catalogue as Markdown, kept in docs/. */
+export function errorsMarkdown(): string {
+  const rows = (Object.keys(errorCatalogue) as ErrorCode[]).map((code) => {
+    const { status, what, mend, retryable, isOfConsole, isOfOperator } = errorCatalogue[code];
+    const whose = isOfOperator ? ' (operator)' : isOfConsole ? ' (console)' : '';
+    return `| \`${code}\`${whose} | ${status} | ${what} | ${mend} | ${retryable ? 'yes' : 'no'} |`;
+  });
+  return [
+    '# Errors',
+    '',
+    'Made from the catalogue in `src/kernel/errors.ts` by `npm run golden`.',
+    '',
+    '| code | status | what happened | how to mend it | retry helps |',
+    '|---|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
 }

@@ -1,9 +1,12 @@
+import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Answer } from '../engine/submission.ts';
 import { errorBody } from '../kernel/envelope.ts';
 import { type ErrorCode, type Refusal, statusOf } from '../kernel/errors.ts';
 import type { TextAnswer } from '../kernel/route.ts';
+import { snapshotType } from '../kernel/snapshot.ts';
 import { apiVersion } from '../kernel/version.ts';
+import { cutConnection } from './connection.ts';
 
 const jsonType = 'application/json; charset=utf-8';
 
@@ -16,6 +19,8 @@ function send(
   errorCode: ErrorCode | null = null,
   isReplay = false,
 ): FastifyReply {
+  // All is done and committed, and nobody will hear of it.
+  if (reply.request.faultPlan?.fault.type === 'lose_answer') return cutConnection(reply, 'close');
   reply.request.answered = { text: body, errorCode, isReplay };
   return reply
     .code(status)
@@ -41,6 +46,21 @@ export function sendText(reply: FastifyReply, { contentType, text, headers }: Te
 /** For a HEAD of what has no end: its headers. */
 export function sendHead(reply: FastifyReply, contentType: string): FastifyReply {
   return send(reply, 200, `${contentType}; charset=utf-8`, '');
+}
+
+/** A file again, too large to be held: it is sent as it is read. */
+export function sendSnapshot(reply: FastifyReply, lines: Readable): FastifyReply {
+  return reply
+    .code(200)
+    .headers({
+      'Content-Type': snapshotType,
+      'Content-Disposition': 'attachment; filename="snapshot.jsonl"',
+      'Request-Id': reply.request.id,
+      'Api-Version': apiVersion,
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+    })
+    .send(lines);
 }
 
 export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {

@@ -18,6 +18,7 @@ import type {
 import { ExpandQuery, strict } from '../kernel/schema.ts';
 import { apiVersions } from '../kernel/version.ts';
 import { type AppSettings, pathOf } from './app.ts';
+import { RequestFaults } from './faults.ts';
 import { claim, readIdempotencyKey } from './idempotency.ts';
 import { Refused } from './refused.ts';
 import { sendAnswer, sendJson, sendRefusal, sendText } from './send.ts';
@@ -62,6 +63,7 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
   app.decorateRequest('principal', null);
   app.decorateRequest('idempotencyKey', '');
   app.decorateRequest('operation', '');
+  const faults = new RequestFaults(app, settings.faults, () => `${settings.publicUrl()}/docs`);
 
   function submission(
     request: FastifyRequest,
@@ -105,6 +107,7 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
         const query = { ...(request.query as Record<string, unknown>) };
         const refusal = checkQuery(query) ?? checkBody(body);
         if (refusal) throw new Refused(refusal);
+        if (request.faultPlans !== null && (await faults.strike(request, reply, route))) return reply;
         const input = route.input({ principal, params: request.params as Record<string, string>, body });
         const idempotency = claim(request.idempotencyKey, 'POST', pathOf(request), body);
         const submitted = submission(request, principal, route.command, input, idempotency);
@@ -129,20 +132,28 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
         const query = { ...(request.query as Record<string, unknown>) };
         const refusal = checkQuery(query);
         if (refusal) throw new Refused(refusal);
-        const params = request.params as Record<string, string>;
         const asked: ReadRequest = {
           principal,
-          params,
+          params: request.params as Record<string, string>,
           query,
           now: wallClock(),
           reader,
           accepts: (type) => asksFor(request.headers.accept, type),
         };
-        const answer = settle ? settle().then(() => route.read(asked)) : route.read(asked);
+        const read = () => {
+          const answer = settle ? settle().then(() => route.read(asked)) : route.read(asked);
+          if (!isPending(answer)) sendRead(reply, answer);
+          else
+            answer
+              .then((found) => sendRead(reply, found))
+              .then(undefined, (error: unknown) => reply.send(error));
+        };
         // Without an async function: at twenty thousand reads a second its promises are a tenth of the work.
-        if (!isPending(answer)) sendRead(reply, answer);
-        else
-          answer.then((read) => sendRead(reply, read)).then(undefined, (error: unknown) => reply.send(error));
+        if (request.faultPlans === null) return read();
+        faults
+          .strike(request, reply, route)
+          .then((isOver) => (isOver ? undefined : read()))
+          .catch((error: unknown) => reply.send(error));
       },
     });
   }

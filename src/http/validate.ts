@@ -37,13 +37,36 @@ function validatorOf(schema: TSchema): ValidateFunction {
 
 export type Check = (value: unknown) => Refusal | undefined;
 
-export function compileBody(schema: TSchema): Check {
-  const { anyOf: branches, properties } = schema as { anyOf?: readonly Branch[]; properties?: unknown };
+/** `at` is where in the body the value stands that is checked. */
+export function compileBody(schema: TSchema, at = ''): Check {
+  const { anyOf: branches, properties } = schema as { anyOf?: readonly Branch[]; properties?: object };
   // An object with properties of its own has `anyOf` for a rule among them, not for forms to choose from.
-  if (branches && properties === undefined) return compileChoice(branches);
+  if (branches && properties === undefined) return compileChoice(branches, at);
+  const fields = compileFields(properties ?? {}, at);
   return (body) => {
+    const refusal = fields?.(body);
+    if (refusal) return refusal;
     const validate = validatorOf(schema);
-    return validate(body) ? undefined : refusalFor(validate, pointerOf);
+    return validate(body) ? undefined : refusalFor(validate, (error) => at + pointerOf(error));
+  };
+}
+
+/** The fields that have several forms themselves: a fault in one is told in the words of its own form as well. */
+function compileFields(properties: object, at: string): Check | undefined {
+  const checks = Object.entries(properties).flatMap(([name, property]: [string, TSchema]) => {
+    const { anyOf: branches } = property as { anyOf?: readonly Partial<Branch>[] };
+    const isChoice = branches?.every(({ properties: own }) => own !== undefined) ?? false;
+    return isChoice ? [{ name, check: compileBody(property, `${at}/${name}`) }] : [];
+  });
+  if (checks.length === 0) return undefined;
+  return (body) => {
+    if (typeof body !== 'object' || body === null) return undefined;
+    const fields = body as Readonly<Record<string, unknown>>;
+    for (const { name, check } of checks) {
+      const refusal = Object.hasOwn(fields, name) ? check(fields[name]) : undefined;
+      if (refusal) return refusal;
+    }
+    return undefined;
   };
 }
 
@@ -55,13 +78,15 @@ interface Branch extends TSchema {
 }
 
 /**
- * A body of several forms, told apart by their required fields and the values that these may have. The first form that a
+ * A body of several forms, told apart by the first required field of each and the values that it may have. The first form that a
  * body claims to be is the one it is checked against, so that a fault is told in the words of that form alone.
  */
-function compileChoice(branches: readonly Branch[]): Check {
-  const forms = branches.map((branch) => ({ branch, check: compileBody(branch) }));
+function compileChoice(branches: readonly Branch[], at: string): Check {
+  const forms = branches.map((branch) => ({ branch, check: compileBody(branch, at) }));
   const last = forms.at(-1);
-  const names = [...new Set(branches.flatMap(({ required }) => required ?? []))];
+  const names = [...new Set(branches.flatMap((branch) => tagOf(branch) ?? []))];
+  const [name] = names;
+  const isEvery = branches.every((branch) => tagOf(branch) === name);
   return (body) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) return last?.check(body);
     const fields = body as Readonly<Record<string, unknown>>;
@@ -69,17 +94,24 @@ function compileChoice(branches: readonly Branch[]): Check {
     const tag = names.find((name) => fields[name] !== undefined);
     if (claimed && ((claimed.branch.required ?? []).length > 0 || tag === undefined))
       return claimed.check(body);
+    if (tag === undefined && isEvery && name !== undefined)
+      return refuse('invalid_request', { message: `${at}/${name} is required.`, param: `${at}/${name}` });
     if (tag === undefined) return last?.check(body);
     const values = branches.flatMap(({ properties }) => valuesOf(properties[tag]));
     return refuse('invalid_request', {
-      message: `/${tag} must be one of ${[...new Set(values)].join(', ')}.`,
-      param: `/${tag}`,
+      message: `${at}/${tag} must be one of ${[...new Set(values)].join(', ')}.`,
+      param: `${at}/${tag}`,
     });
   };
 }
 
-function claims({ required, properties }: Branch, body: Readonly<Record<string, unknown>>): boolean {
-  return (required ?? []).every((name) => valuesOf(properties[name]).includes(body[name]));
+function tagOf({ required, properties }: Branch): string | undefined {
+  return required?.find((name) => valuesOf(properties[name]).length > 0);
+}
+
+function claims(branch: Branch, body: Readonly<Record<string, unknown>>): boolean {
+  const tag = tagOf(branch);
+  return tag === undefined || valuesOf(branch.properties[tag]).includes(body[tag]);
 }
 
 function valuesOf(property: Branch['properties'][string] | undefined): readonly unknown[] {

@@ -19,6 +19,7 @@ export const DeliverySchema = resource('delivery', deliveryStates, {
   held: Type.Boolean({ description: 'It waits, because its endpoint is disabled.' }),
   lastResponseStatus: nullable(Type.Integer()),
   lastError: nullable(Type.String()),
+  faultPlanId: nullable(id('fault_plan')),
   createdAt: Time,
   updatedAt: Time,
 });
@@ -36,6 +37,9 @@ const AttemptSchema = Type.Object({
   responseBody: nullable(Type.String({ description: 'The first 16 KiB.' })),
   durationMs: Type.Integer({ minimum: 0 }),
   error: nullable(Type.String()),
+  faultPlanId: nullable(
+    Type.String({ ...id('fault_plan'), description: 'The fault plan that hit this attempt.' }),
+  ),
   bodiesCleared: Type.Boolean({ description: 'Headers and bodies were cleared because of their age.' }),
 });
 
@@ -68,6 +72,7 @@ export function presentDelivery(row: ShownDelivery): Presented {
     held: isPending && row.isHeld,
     lastResponseStatus: row.lastResponseStatus,
     lastError: row.lastError,
+    faultPlanId: row.faultPlanId,
     createdAt: instantToText(row.createdAt),
     updatedAt: instantToText(row.updatedAt),
   };
@@ -98,6 +103,7 @@ function presentAttempt(row: AttemptRow) {
     responseBody: row.responseBody,
     durationMs: row.durationMs,
     error: row.error,
+    faultPlanId: row.faultPlanId,
     bodiesCleared: row.bodiesCleared,
   };
 }

@@ -29,6 +29,10 @@ export interface DeliveryRow {
   readonly token: number;
   readonly lastResponseStatus: number | null;
   readonly lastError: string | null;
+  /** The fault plan that hit it. */
+  readonly faultPlanId: string | null;
+  /** Wall time until which it waits to be overtaken by another one, as a fault plan has it. */
+  readonly heldUntil: Instant | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }
@@ -50,6 +54,8 @@ export const deliveriesTable = defineTable<DeliveryRow>('deliveries', ['org_id',
   token: 'integer',
   lastResponseStatus: 'integer',
   lastError: 'text',
+  faultPlanId: 'text',
+  heldUntil: 'timestamptz',
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 });
@@ -76,6 +82,8 @@ export function newDelivery(
     token: 0,
     lastResponseStatus: null,
     lastError: null,
+    faultPlanId: null,
+    heldUntil: null,
     updatedAt: of.createdAt,
     ...more,
   };
@@ -99,6 +107,8 @@ export interface AttemptRow {
   readonly status: DeliveryRow['status'];
   /** The advance of the clock that it was part of. */
   readonly requestId: string | null;
+  /** The fault plan that hit it. */
+  readonly faultPlanId: string | null;
   readonly bodiesCleared: boolean;
 }
 
@@ -119,6 +129,7 @@ export const attemptsTable = defineTable<AttemptRow>(
     error: 'text',
     status: 'text',
     requestId: 'text',
+    faultPlanId: 'text',
     bodiesCleared: 'boolean',
   },
 );

@@ -215,6 +215,12 @@ export const errorCatalogue = {
     'Change a webhook that is there instead of making another one.',
     stored,
   ),
+  fault_plans_limit: entry(
+    422,
+    'The application has as many active fault plans as it may have.',
+    'Cancel one that is active, or wait until one is exhausted.',
+    stored,
+  ),
   examination_running: entry(
     409,
     'The receiver of this webhook is being examined by another request.',

@@ -13,6 +13,7 @@ export const idPrefixes = {
   webhook: 'whk',
   delivery: 'dlv',
   replay: 'rpl',
+  fault_plan: 'flt',
   examination: 'exm',
   provider_event: 'pev',
   ledger_entry: 'lge',

@@ -9,6 +9,7 @@ import { type AnyRow, type Instant, type Statement, selectList, snakeCase, type 
 export interface ListQuery {
   readonly limit?: number;
   readonly cursor?: string;
+  readonly appId?: string;
   readonly status?: string;
   readonly customerId?: string;
   readonly paymentId?: string;
@@ -42,6 +43,7 @@ export interface Page<Row> {
 }
 
 export type ListFilter =
+  | 'appId'
   | 'status'
   | 'customerId'
   | 'paymentId'

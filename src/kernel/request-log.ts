@@ -15,6 +15,7 @@ export interface RequestRow {
   readonly path: string;
   readonly query: string | null;
   readonly route: string;
+  /** 0 when a fault plan cut the connection: no answer ever left. */
   readonly httpStatus: number;
   readonly durationUs: number;
   readonly errorCode: string | null;
@@ -25,6 +26,8 @@ export interface RequestRow {
   readonly isReplay: boolean;
   readonly requestBody: string | null;
   readonly responseBody: string | null;
+  /** The fault plan that hit it. */
+  readonly faultPlanId: string | null;
 }
 
 export const requestsTable = defineTable<RequestRow>('requests', ['org_id', 'id'], {
@@ -46,6 +49,7 @@ export const requestsTable = defineTable<RequestRow>('requests', ['org_id', 'id'
   isReplay: 'boolean',
   requestBody: 'text',
   responseBody: 'text',
+  faultPlanId: 'text',
 });
 
 /** The table as it is: the database numbers its rows as they are written. */
@@ -110,6 +114,7 @@ export interface KeptRequest extends CountedRequest {
   readonly isReplay: boolean;
   readonly sent: string | null;
   readonly answered: string | null;
+  readonly faultPlanId: string | null;
 }
 
 /** Where the HTTP side leaves what it has answered. It never waits and never fails. */

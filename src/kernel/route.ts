@@ -7,6 +7,7 @@ import { type ListFilter, type ListQuery, listRequest, type Page, pageOf } from 
 import type { Role } from './roles.ts';
 import type { Needed, Scope } from './scopes.ts';
 import type { AnyRow, Instant, Statement, Table } from './table.ts';
+import type { Tag } from './tags.ts';
 import type { Terms } from './terms.ts';
 
 /**
@@ -37,7 +38,7 @@ interface RouteWords {
 interface ApiWords extends RouteWords {
   /** The scope that a key needs, or all of several; `any` for what every valid key may call. */
   readonly scope: Needed;
-  readonly tag: string;
+  readonly tag: Tag;
   readonly response: TSchema;
   readonly responseName: string;
 }
@@ -54,6 +55,8 @@ interface ConsoleWords extends RouteWords {
 export interface Reading {
   readonly method: 'GET';
   readonly query?: TSchema;
+  /** Its query may name a record, which must then be there; one in the path always must. */
+  readonly namesRecord?: true;
   /** Another form of the answer, for callers that ask for it by `Accept`. */
   readonly alsoAs?: OtherForm;
   /** What is written behind the answers, and must be down before this is read. */

@@ -57,6 +57,10 @@ export const Metadata = textMap(
 
 export const id = (kind: IdKind) => Type.String({ pattern: idPattern(kind) });
 
+/** A filter by another record. */
+export const idQuery = (kind: IdKind) =>
+  Type.Optional(Type.String({ ...id(kind), description: `Only what belongs to this ${kind}.` }));
+
 export const text = (lengthMax: number) => Type.String({ minLength: 1, maxLength: lengthMax });
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -103,15 +107,32 @@ export const pageQuery = {
       minimum: limits.listLimitMin,
       maximum: limits.listLimitMax,
       default: limits.listLimitDefault,
+      description: 'How many to answer with at most.',
     }),
   ),
-  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: limits.cursorLengthMax })),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: limits.cursorLengthMax,
+      description: 'Where to go on: the `nextCursor` of the page before.',
+    }),
+  ),
 } as const;
 
-const periodQuery = { createdAfter: Type.Optional(Time), createdBefore: Type.Optional(Time) } as const;
+const instant = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
+
+const periodQuery = {
+  createdAfter: instant('Only what was made after this instant.'),
+  createdBefore: instant('Only what was made before this instant.'),
+} as const;
 
 export const listQuery = (statuses: readonly string[], more: Record<string, TSchema> = {}) =>
-  strict({ ...pageQuery, status: Type.Optional(Type.Enum([...statuses])), ...periodQuery, ...more });
+  strict({
+    ...pageQuery,
+    status: Type.Optional(Type.Enum([...statuses], { description: 'Only records in this state.' })),
+    ...periodQuery,
+    ...more,
+  });
 
 /** Of things that have no lifecycle of their own. */
 export const trailQuery = (more: Record<string, TSchema> = {}) =>

@@ -13,6 +13,7 @@ import { disputeResource, disputeRoutes } from './disputes/api.ts';
 import { catalogueOf } from './event-catalogue/machine.ts';
 import { eventRoutes } from './events/api.ts';
 import { examinationRoutes } from './examinations/api.ts';
+import { faultPlanResource, faultPlanRoutes } from './fault-plans/api.ts';
 import { fxRateRoutes } from './fx-rates/api.ts';
 import { historyRoutes } from './history/api.ts';
 import { invitationResource, invitationRoutes } from './invitations/api.ts';
@@ -29,6 +30,7 @@ import { requestErrorRoutes, requestRoutes } from './requests/api.ts';
 import { consoleResetRoute, resetRoute } from './resets/api.ts';
 import { searchRoutes } from './search/api.ts';
 import { settlementRoutes } from './settlements/api.ts';
+import { forkRoute } from './snapshots/api.ts';
 import { stateMachinesRoute } from './state-machines/api.ts';
 import { timelineRoutes } from './timeline/api.ts';
 import { transferResource, transferRoutes } from './transfers/api.ts';
@@ -45,6 +47,7 @@ export const resources: readonly AnyResource[] = [
   clockResource,
   webhookResource,
   replayResource,
+  faultPlanResource,
   customerResource,
   paymentResource,
   refundResource,
@@ -55,10 +58,10 @@ export const resources: readonly AnyResource[] = [
 /** Every kind of event that webhooks can be told of. */
 export const eventCatalogue = catalogueOf(resources);
 
-const filters = eventFilters(eventCatalogue.map(({ type }) => type));
+const eventTypes = eventCatalogue.map(({ type }) => type);
+const filters = eventFilters(eventTypes);
 
-/** The one table of routes: authentication, scopes, validation, documents and the permission matrix all read it. */
-export const routes: readonly Route[] = [
+const plainRoutes: readonly Route[] = [
   statusRoute,
   capabilitiesRoute(resources, eventCatalogue),
   stateMachinesRoute(resources),
@@ -74,7 +77,7 @@ export const routes: readonly Route[] = [
   ...reconciliationRoutes,
   ...customerRoutes,
   ...clockRoutes,
-  ...webhookRoutes(eventCatalogue.map(({ type }) => type)),
+  ...webhookRoutes(eventTypes),
   ...webhookTestRoutes(eventCatalogue),
   ...examinationRoutes(eventCatalogue),
   ...eventRoutes(eventCatalogue, filters),
@@ -83,6 +86,12 @@ export const routes: readonly Route[] = [
   ...requestRoutes,
   resetRoute,
 ];
+
+/**
+ * The one table of routes: authentication, scopes, validation, documents and the permission matrix all read it. Fault plans
+ * come last, because they name the others.
+ */
+export const routes: readonly Route[] = [...plainRoutes, ...faultPlanRoutes(plainRoutes, filters)];
 
 /** What the console has besides: for people, each with the role that it takes. */
 export const consoleRoutes: readonly ConsoleRoute[] = [
@@ -97,4 +106,5 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...timelineRoutes,
   ...searchRoutes,
   consoleResetRoute,
+  forkRoute,
 ];

@@ -1,4 +1,4 @@
-import type { ClaimedDelivery, MarkedAttempt } from '../engine/delivery-queue.ts';
+import type { ClaimedDelivery, CopiedAttempt, MarkedAttempt } from '../engine/delivery-queue.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Vault } from '../engine/vault.ts';
 import { clockNow } from '../kernel/clock.ts';
@@ -25,6 +25,10 @@ const unsigned: Outcome = {
   retryAfterSeconds: 0,
 };
 
+function dropped(planId: string | null): Outcome {
+  return { ...unsigned, error: `Fault plan ${planId}: dropped` };
+}
+
 /** Signs and sends one delivery, and says where it stands afterwards. Undefined when it was cut short by a stop. */
 export async function attemptDelivery(
   claim: ClaimedDelivery,
@@ -41,7 +45,17 @@ export async function attemptDelivery(
     'accept-encoding': 'identity',
     ...(secrets && signedHeaders(secrets, { eventId, payload, sentAt })),
   };
-  const outcome = secrets ? await sender.send(url, requestHeaders, payload, wallClock) : unsigned;
+  const send = () => (secrets ? sender.send(url, requestHeaders, payload, wallClock) : unsigned);
+  // A plan hits the first attempt and no other.
+  const fault = claim.attempts === 0 ? claim.fault : null;
+  const copies: CopiedAttempt[] = [];
+  for (let left = fault?.type === 'duplicate' ? fault.copies : 0; left > 0; left -= 1) {
+    const copy = await send();
+    if (!copy) return undefined;
+    const { retryAfterSeconds: _, ...kept } = copy;
+    copies.push(kept);
+  }
+  const outcome = fault?.type === 'drop' ? dropped(claim.faultPlanId) : await send();
   if (!outcome) return undefined;
   const { retryAfterSeconds, ...shown } = outcome;
   const isDelivered = shown.error === null;
@@ -58,9 +72,11 @@ export async function attemptDelivery(
     dueAt: appTime(claim, wallClock()) + (wait ?? 0),
     at,
     sentAt,
-    requestHeaders,
+    requestHeaders: fault?.type === 'drop' ? null : requestHeaders,
     ...shown,
     requestId: claim.advanceRequestId,
+    faultPlanId: claim.attempts === 0 ? claim.faultPlanId : null,
+    copies,
   };
 }
 
@@ -68,7 +84,7 @@ export async function attemptDelivery(
  * What time it is for an attempt, by the clock of its application. While the clock is on its way somewhere, an attempt is made
  * at the very instant at which it fell due, as everything else that an advance brings about.
  */
-function appTime(claim: ClaimedDelivery, wallNow: Instant): Instant {
+export function appTime(claim: ClaimedDelivery, wallNow: Instant): Instant {
   const { advanceRequestId, dueAt, createdAt, offsetMs, standsAt } = claim;
   if (advanceRequestId !== null) return Math.max(dueAt, createdAt);
   return clockNow({ offsetMs: offsetMs ?? 0n, standsAt }, wallNow);

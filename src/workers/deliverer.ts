@@ -1,9 +1,11 @@
 import type { ClaimedDelivery, DeliveryQueue, EndpointKey, MarkedAttempt } from '../engine/delivery-queue.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { FaultCounter } from '../engine/fault-counter.ts';
 import type { Vault } from '../engine/vault.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Instant } from '../kernel/table.ts';
 import { attemptDelivery } from './attempt.ts';
+import { overtakes, strikeDeliveries } from './delivery-faults.ts';
 import { giveUpHopeless } from './give-up.ts';
 import { Lane, restMs } from './lane.ts';
 import type { Sender } from './sender.ts';
@@ -13,6 +15,7 @@ export interface DelivererSettings {
   readonly engine: Engine;
   readonly sender: Sender;
   readonly vault: Vault;
+  readonly faults: FaultCounter;
   /** Few where others send as well, so that each gets some of what there is; many for one that is alone. */
   readonly endpointsInClaimMax: number;
   readonly wallClock: () => Instant;
@@ -82,6 +85,11 @@ export class Deliverer {
     this.#giveBack(lane?.clear() ?? [], endpoint);
   }
 
+  /** The organization was reset: what waits for its endpoints is not there any more. */
+  forget(orgId: string): void {
+    for (const { endpoint } of this.#lanes.values()) if (endpoint.orgId === orgId) this.refresh(endpoint);
+  }
+
   #giveBack(claims: readonly ClaimedDelivery[], endpoint: EndpointKey): void {
     for (const claim of claims) this.#leases.delete(claim);
     const given = claims.map((claim) => ({ ...claim, isSent: false }));
@@ -133,11 +141,13 @@ export class Deliverer {
       const now = wallClock();
       const leaseUntil = now + leaseMs;
       const endpoints = asked.map(({ lane, room }) => ({ ...lane.endpoint, room }));
-      const claims = await queue.claim(endpoints, now, leaseUntil);
-      for (const claim of claims) this.#leases.set(claim, leaseUntil);
+      const claimed = await queue.claim(endpoints, now, leaseUntil);
+      const sendable = await strikeDeliveries(claimed, leaseUntil, this.#settings);
+      for (const { claim, leaseUntil: until } of sendable) this.#leases.set(claim, until);
       for (const { key, lane, room } of asked) {
-        const own = claims.filter((claim) => keyOf(claim) === key);
+        const own = sendable.flatMap(({ claim }) => (keyOf(claim) === key ? [claim] : []));
         lane.add(own, room);
+        if (sendable.length < claimed.length) this.#look(key, lane, claimed, room, own.length);
         // A clock that is on its way waits for all of them.
         if (lane.isAiling && own.some(({ advanceRequestId }) => advanceRequestId === null)) this.#rest(lane);
         this.#send(key, lane);
@@ -151,6 +161,13 @@ export class Deliverer {
     }
     this.#isClaiming = false;
     this.#schedule();
+  }
+
+  /** Where fault plans have taken something away, there may be more: what was not claimed for want of room, or was let go of. */
+  #look(key: string, lane: Lane, claimed: readonly ClaimedDelivery[], room: number, left: number): void {
+    const own = claimed.filter((claim) => keyOf(claim) === key);
+    const isUnderWay = own.some(({ advanceRequestId }) => advanceRequestId !== null);
+    if (own.length >= room || (isUnderWay && left < own.length)) lane.mayHaveMore = true;
   }
 
   #rest(lane: Lane): void {
@@ -229,9 +246,20 @@ export class Deliverer {
       if (!attempt) return resolve();
       this.#done.push({ claim, attempt, resolve });
     });
-    onAnswered(attempt?.error === null);
+    // What a fault plan drops says nothing about the endpoint.
+    onAnswered(attempt?.error === null || claim.fault?.type === 'drop');
     void this.#mark();
     await marked;
+    const overtaken = attempt ? overtakes(claim) : [];
+    if (overtaken.length > 0) await this.#release(claim, overtaken);
+  }
+
+  /** What fault plans held until this one was sent goes out now. When that cannot be written, it goes when its time is up. */
+  async #release(claim: ClaimedDelivery, overtaken: readonly string[]): Promise<void> {
+    await this.#settings.faults
+      .release(claim.orgId, overtaken)
+      .catch((error: unknown) => this.#settings.onError(error, 'held deliveries were not let go'));
+    this.wake(claim);
   }
 
   /** One statement for all that has come meanwhile. While the database is away it is tried again, about until the leases end. */

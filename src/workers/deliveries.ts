@@ -23,6 +23,8 @@ export interface DeliveriesSettings {
 export interface Deliveries {
   /** What this process has just committed. */
   onCommit(committed: Committed): void;
+  /** Endpoints that came with a whole organization. */
+  learn(endpoints: readonly Pick<WebhookRow, 'orgId' | 'appId' | 'id'>[]): void;
   /** Resolves when it may be told of commits. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -53,12 +55,6 @@ export function createDeliveries(settings: DeliveriesSettings): Deliveries {
 
   function wakeKnown(appId: string | undefined): void {
     for (const endpoint of known.get(appId ?? '')?.values() ?? []) deliverer.wake(endpoint);
-  }
-
-  /** What waits to be sent for an organization that was reset is not sent any more. */
-  function forget(orgId: string): void {
-    for (const endpoints of known.values())
-      for (const endpoint of endpoints.values()) if (endpoint.orgId === orgId) deliverer.refresh(endpoint);
   }
 
   /** The words of an announcement: an organization, and in it an endpoint, changed or not, or an application with all of its own. */
@@ -103,8 +99,9 @@ export function createDeliveries(settings: DeliveriesSettings): Deliveries {
 
   return {
     onCommit: ({ changes, events, deliveries, cleared }) => {
+      // At once, also where announcements come: one of them may be slower than the next request that is sent.
+      if (cleared !== null) deliverer.forget(cleared);
       if (!isAlone || isStopped) return;
-      if (cleared !== null) forget(cleared);
       for (const { resource, row } of changes) {
         if (resource === 'clock') wakeKnown(row.appId);
         if (resource !== 'webhook') continue;
@@ -113,6 +110,13 @@ export function createDeliveries(settings: DeliveriesSettings): Deliveries {
       }
       for (const { appId } of events) wakeKnown(appId);
       for (const { orgId, webhookId } of deliveries) deliverer.wake({ orgId, webhookId });
+    },
+    learn: (endpoints) => {
+      if (!isAlone || isStopped) return;
+      for (const endpoint of endpoints) {
+        know(endpoint);
+        deliverer.wake({ orgId: endpoint.orgId, webhookId: endpoint.id });
+      }
     },
     start: async () => {
       if (isAlone) {

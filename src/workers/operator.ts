@@ -1,9 +1,11 @@
+import type { Readable } from 'node:stream';
 import type { Engine } from '../engine/engine.ts';
 import type { Answer, Submission } from '../engine/submission.ts';
 import type { CommandKind } from '../kernel/command.ts';
+import type { Presented } from '../kernel/envelope.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { formatId, idPrefixes, isId } from '../kernel/ids.ts';
-import type { Reader } from '../kernel/route.ts';
+import type { Principal, Reader } from '../kernel/route.ts';
 import { scopes as allScopes, type Scope } from '../kernel/scopes.ts';
 import type { Instant } from '../kernel/table.ts';
 import { defaultTerms } from '../kernel/terms.ts';
@@ -13,14 +15,19 @@ import { applicationsTable, findFirstApplication } from '../resources/applicatio
 import type { OrganizationRow } from '../resources/organizations/machine.ts';
 import { findNewestOrganizations, organizationsTable } from '../resources/organizations/store.ts';
 import { resetOrganization } from '../resources/resets/machine.ts';
+import { exportOrganization, importOrganization } from '../resources/snapshots/machine.ts';
 import { createTenant } from '../resources/tenants/machine.ts';
 import { newApiKey } from './console-errands.ts';
+import { presentImport } from './fork-errand.ts';
+import type { AsFork } from './snapshot-arrival.ts';
+import type { ImportResult, Snapshots } from './snapshots.ts';
 
 export interface OperatorSettings {
   readonly engine: Engine;
   readonly reader: Reader;
   readonly wallClock: () => Instant;
   readonly reset: (submission: Submission) => Promise<Answer>;
+  readonly snapshots: Snapshots;
 }
 
 /** A request of the operator, as far as the trail of what it does names it. */
@@ -97,6 +104,52 @@ export class Operator {
     if (!(await this.#find(orgId))) return refuse('resource_not_found');
     const submission = this.#submission(request, resetOrganization, { appIds: [] }, orgId, null);
     return this.#settings.reset(submission);
+  }
+
+  /** With a row in the audit trail before anything goes out. */
+  async snapshot(
+    request: OperatorRequest,
+    orgId: string,
+    hasSecrets: boolean,
+  ): Promise<Readable | Answer | Refusal> {
+    if (!(await this.#find(orgId))) return refuse('resource_not_found');
+    const noted = await this.#submit(request, exportOrganization, null, orgId, null);
+    return noted.code === null ? this.#settings.snapshots.export(orgId, hasSecrets) : noted;
+  }
+
+  /** For a person, in their name, and without secrets. */
+  async snapshotFor(
+    request: OperatorRequest,
+    { orgId, actor }: Pick<Principal, 'orgId' | 'actor'>,
+  ): Promise<Readable | Answer | Refusal> {
+    const submission = this.#submission(request, exportOrganization, null, orgId, null);
+    const context = { ...submission.context, actor };
+    const noted = await this.#settings.engine.submit({ ...submission, context });
+    return noted.code === null ? this.#settings.snapshots.export(orgId, false) : noted;
+  }
+
+  async importSnapshot(
+    request: OperatorRequest,
+    bytes: AsyncIterable<Uint8Array>,
+    fork: { readonly name: string | undefined } | undefined,
+  ): Promise<Presented | Refusal> {
+    const { snapshots } = this.#settings;
+    return this.#noted(request, await snapshots.import(bytes, fork && this.#asFork(request, fork.name)));
+  }
+
+  async fork(request: OperatorRequest, orgId: string, name: string): Promise<Presented | Refusal> {
+    if (!(await this.#find(orgId))) return refuse('resource_not_found');
+    return this.#noted(request, await this.#settings.snapshots.fork(orgId, this.#asFork(request, name)));
+  }
+
+  #asFork({ id: requestId }: OperatorRequest, name: string | undefined): AsFork {
+    return { name, requestId, now: this.#settings.wallClock() };
+  }
+
+  async #noted(request: OperatorRequest, result: ImportResult | Refusal): Promise<Presented | Refusal> {
+    if ('ok' in result) return result;
+    await this.#submit(request, importOrganization, null, result.organization.id, null);
+    return presentImport(result);
   }
 
   async #find(orgId: string): Promise<OrganizationRow | undefined> {

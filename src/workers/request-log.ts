@@ -224,5 +224,6 @@ function toRow(request: KeptRequest): RequestRow {
     isReplay: request.isReplay,
     requestBody: sent === null ? null : redactBody(sent),
     responseBody: answered === null ? null : redactBody(answered),
+    faultPlanId: request.faultPlanId,
   };
 }

@@ -189,6 +189,9 @@ function claimOf({ webhook, event, delivery }: Begun): ClaimedDelivery {
     offsetMs: null,
     standsAt: delivery.createdAt,
     advanceRequestId: null,
+    fault: null,
+    faultPlans: null,
+    held: null,
     failingSince: null,
   };
 }

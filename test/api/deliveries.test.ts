@@ -89,6 +89,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       const retryAt = text(madeAt + 9 * secondMs);
       const waiting = await shop.only(`webhookId=${hook.id}`);
       const shown = {
+        faultPlanId: null,
         object: 'delivery',
         sandbox: true,
         requestId: expect.stringMatching(/^req_/),
@@ -122,6 +123,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
         responseBody: 'Later, please',
         durationMs: expect.any(Number),
         error: 'Status 503: only 2xx counts as delivered.',
+        faultPlanId: null,
         bodiesCleared: false,
       };
       expect(waiting).toEqual({

@@ -20,6 +20,9 @@ const payments = 'developer_api_payments';
 const transfers = 'developer_api_transfers';
 const webhooks = 'developer_api_webhooks';
 const webhookEvents = 'developer_api_webhook_events';
+const faultPlans = 'developer_api_fault_plans';
+/** A fault plan that hits nothing: no event of this type comes but by a test, and tests are spared. */
+const idlePlan = { on: 'webhooks', fault: { type: 'drop' }, count: 1, eventTypes: ['webhook.tested'] };
 const unknownId = 'cus_01m7epxwjmf7za77rhky2f93cc';
 /** What a right body may be answered with when it is not done. */
 const documented = [404, 409, 422];
@@ -52,6 +55,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
   let replayId: string;
   let requestId: string;
   let receiver: Receiver;
+  let faultPlanId: string;
   /** Routes of webhooks have an organization each: what one of them makes is not sent to the endpoints of another. */
   const hooked = new Map<string, Promise<Hooked>>();
   let tables: readonly string[];
@@ -71,6 +75,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     receiver = await openReceiver();
     ({ webhookId, eventId, deliveryId, replayId } = await stillWebhook());
     requestId = String((await acme.client.get('developer_api_status')).headers['request-id']);
+    faultPlanId = (await acme.client.post(faultPlans, idlePlan)).body.id;
     const named = await server.database.query<{ name: string }>(
       {
         name: '',
@@ -193,6 +198,10 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
       const { hookIds, eventId: told } = await hookedFor(route);
       return path.startsWith(webhookEvents) ? told : (hookIds[state.length % hookIds.length] ?? '');
     }
+    if (path.startsWith(faultPlans)) {
+      const { client } = await hookedFor(route);
+      return (await client.post(faultPlans, idlePlan)).body.id;
+    }
     if (path.startsWith('developer_api_customers')) {
       return (await busy.client.post('developer_api_customers', { name: 'Ada' })).body.id;
     }
@@ -250,6 +259,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     if (path.startsWith('developer_api_webhook_replays')) return replayId;
     if (path.startsWith(webhooks)) return webhookId;
     if (path.startsWith('developer_api_requests')) return requestId;
+    if (path.startsWith(faultPlans)) return faultPlanId;
     return path.startsWith(payments) ? paymentId : customerId;
   };
   const pathOf = (route: Route, id: string) => route.path.replace(/\{\w+\}/, id);
@@ -269,7 +279,8 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
         async ({ body, isKnown, isExpanded, state }) => {
           const id = isKnown ? await newRecord(route, state) : unknownId;
           const query = isExpanded && route.expandsEntries ? 'expand=ledgerEntries' : '';
-          const { client } = route.tag === 'Webhooks' ? await hookedFor(route) : busy;
+          // What is made at random here may befall whatever its application asks for next.
+          const { client } = ['Webhooks', 'Faults'].includes(route.tag) ? await hookedFor(route) : busy;
           const answer = await client.post(pathOf(route, id), body, { query });
           // Which of two times is the later one is no matter of the schema.
           const isTurned = route.operationId === 'replayWebhookDeliveries' && answer.status === 400;

@@ -19,7 +19,12 @@ const named = routes.map((route) => [`${route.method} ${route.path} needs ${rout
 /** Fixed, so that the matrix is the same in every run. */
 const seed = 20_261_115;
 const window = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', select: 'failed' };
-const bodies = new Map<string, unknown>([['replayWebhookDeliveries', window]]);
+/** A fault plan that hits nothing: no event of this type comes but by a test, and tests are spared. */
+const idlePlan = { on: 'webhooks', fault: { type: 'drop' }, count: 1, eventTypes: ['webhook.tested'] };
+const bodies = new Map<string, unknown>([
+  ['replayWebhookDeliveries', window],
+  ['createFaultPlan', idlePlan],
+]);
 /** Nothing listens here. */
 const nowhere = 'http://127.0.0.1:9/';
 
@@ -64,6 +69,7 @@ describe.each(databaseKinds)('permissions on %s', (kind) => {
     if (path.startsWith('developer_api_requests')) {
       return String((await acme.client.get('developer_api_status')).headers['request-id']);
     }
+    if (path.startsWith('developer_api_fault_plans')) return faultPlanRecord(made);
     const payments = 'developer_api_payments';
     if (path.startsWith('developer_api_settlements')) {
       const { id } = await made(payments, { amount: 5_000, currency: 'EUR' });
@@ -99,6 +105,12 @@ describe.each(databaseKinds)('permissions on %s', (kind) => {
     if (!path.startsWith('developer_api_webhook_deliveries')) return id;
     const query = `webhookId=${id}&eventId=${(await event()).id}`;
     return (await acme.client.get('developer_api_webhook_deliveries', query)).body.data[0]?.id ?? '';
+  }
+
+  /** One that is active, and few of them, because an application has no more than twenty. */
+  async function faultPlanRecord(made: (at: string, body?: unknown) => Promise<Body>) {
+    const [active] = (await acme.client.get('developer_api_fault_plans', 'status=active')).body.data;
+    return (active ?? (await made('developer_api_fault_plans', idlePlan))).id;
   }
 
   async function auditedRefusals(keyId: string): Promise<readonly { requestId: string; action: string }[]> {

@@ -116,6 +116,7 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
         isReplay: false,
         requestBody: JSON.stringify(small),
         responseBody: answer.text,
+        faultPlanId: null,
       });
       expect(row?.at).toBeGreaterThanOrEqual(since);
       expect(row?.at).toBeLessThanOrEqual(Date.now());
@@ -418,6 +419,7 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
         ip: '127.0.0.1',
         idempotencyKey: expect.any(String),
         isReplay: false,
+        faultPlanId: null,
       });
     });
 

@@ -34,10 +34,12 @@ describe('clock, events and logs from the command line', () => {
       'advance',
       '10d',
     ]);
-    expect(advanced).toMatchObject({ object: 'clock', complete: true, offsetSeconds: 864_000 });
+    expect(advanced).toMatchObject({ object: 'clock', complete: true });
+    // Whole seconds, of a clock that goes on.
+    expect(Math.abs(advanced.offsetSeconds - 864_000)).toBeLessThan(60);
     expect(advanced.happened.map((one) => one.id)).toContain(id);
     const words = await world.sandbank('clock', 'show');
-    expect(words.stdout).toMatch(/^now +\S+\nstatus +running\nahead +10d 0h 0m 0s\n$/);
+    expect(words.stdout).toMatch(/^now +\S+\nstatus +running\nahead +(10d 0h 0m 0s|9d 23h 59m \d+s)\n$/);
     expect(await json(['clock', 'freeze'])).toMatchObject({ status: 'frozen' });
     const to = new Date(Date.now() + 30 * 86_400_000).toISOString();
     expect(await json(['clock', 'advance', '--to', to])).toMatchObject({ now: to });

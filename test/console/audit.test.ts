@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hashWith, strongFigures } from '../../src/identity/password.ts';
 import type { AuditRow } from '../../src/kernel/trail.ts';
 import type { Server } from '../../src/server.ts';
 import type { Answer } from '../support/api-client.ts';
@@ -41,6 +42,7 @@ describe.each(databaseKinds)('the trail of the console on %s', (kind) => {
   /** One run through everything that people can write, with all that it brings to light. */
   beforeAll(async () => {
     server = await openServer(kind);
+    hashWith(strongFigures);
     [ada, grace] = await Promise.all([newcomer(server, 'Ada'), newcomer(server, 'Grace')]);
     const write = async (by: Person, path: string, body: unknown, action: string, resource: string) => {
       const answer = await by.post(path, body);

@@ -335,7 +335,7 @@ describe.each(databaseKinds)('invitations on %s', (kind) => {
     let app: FastifyInstance;
     beforeAll(() => {
       app = openApp(server, {
-        console: consoleOf({ registration: 'closed' }, server.people),
+        console: consoleOf({ registration: 'closed' }, server.people, server.operator),
       });
     });
     const signUp = () => ({ name: 'X', email: `x-${randomUUID()}@example.test`, password: goodPassword });

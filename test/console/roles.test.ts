@@ -91,6 +91,10 @@ const expected: Readonly<Record<string, Role>> = {
   'POST developer_api_clock/advance': 'developer',
   'POST developer_api_clock/freeze': 'developer',
   'POST developer_api_clock/reset': 'developer',
+  'GET developer_api_fault_plans': 'viewer',
+  'POST developer_api_fault_plans': 'developer',
+  'GET developer_api_fault_plans/{id}': 'viewer',
+  'POST developer_api_fault_plans/{id}/cancel': 'developer',
   'GET developer_api_webhooks': 'viewer',
   'POST developer_api_webhooks': 'developer',
   'GET developer_api_webhooks/{id}': 'viewer',
@@ -122,7 +126,10 @@ const seed = 20_261_115;
 const window = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', select: 'failed' };
 /** Nothing listens here. */
 const nowhere = 'http://127.0.0.1:9/';
+/** A fault plan that hits nothing: no event of this type comes but by a test, and tests are spared. */
+const idlePlan = { on: 'webhooks', fault: { type: 'drop' }, count: 1, eventTypes: ['webhook.tested'] };
 const bodies = new Map<string, unknown>([
+  ['createFaultPlan', idlePlan],
   ['replayWebhookDeliveries', window],
   ['advanceClock', { seconds: 60 }],
   ['renameOrganization', { name: 'Renamed' }],
@@ -212,6 +219,7 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
       return (await inApp('developer_api_transfers', body)).id;
     }
     if (path.startsWith('developer_api_webhook')) return webhookRecord(path);
+    if (path.startsWith('developer_api_fault_plans')) return faultPlanRecord();
     return paymentRecord(path);
   }
 
@@ -246,6 +254,13 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
     }
     if (path.startsWith('developer_api_disputes')) return String((await walk('disputed')).disputeId);
     return id;
+  }
+
+  /** One that is active, and few of them, because an application has no more than twenty. */
+  async function faultPlanRecord(): Promise<string> {
+    const at = `${acme.orgId}/${acme.appId}/developer_api_fault_plans`;
+    const [active] = ok(await acme.owner.get(`${at}?status=active`)).data;
+    return (active ?? (await inApp('developer_api_fault_plans', idlePlan))).id;
   }
 
   /** An endpoint at which nothing listens, so that no test of this file waits for anybody; or what was made for it. */

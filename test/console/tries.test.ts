@@ -29,7 +29,7 @@ describe.each(databaseKinds)('guessing a password on %s', (kind) => {
     const people = new People({ database, secret: 'x'.repeat(32), isTls: false, wallClock });
     app = openApp(server, {
       wallClock,
-      console: consoleOf({ registration: 'open' }, people),
+      console: consoleOf({ registration: 'open' }, people, server.operator),
     });
     [ada, grace] = await Promise.all([newcomer({ app }, 'Ada'), newcomer({ app }, 'Grace')]);
   });

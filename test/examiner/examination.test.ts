@@ -6,7 +6,7 @@ import { cutsInside } from '../../src/examiner/accepting.ts';
 import { examineUrl } from '../../src/examiner/local.ts';
 import { caseNames, caseWords } from '../../src/kernel/examination.ts';
 import { isId } from '../../src/kernel/ids.ts';
-import { type Event, type Handled, openExaminee, secret, verified } from './receivers.ts';
+import { type Event, type Handled, openExaminee, patient, secret, verified } from './receivers.ts';
 
 const eventOf = ({ rawBody }: Handled) => JSON.parse(rawBody.toString('utf8')) as Event;
 const outcomes = (report: Awaited<ReturnType<typeof examineUrl>>) =>
@@ -14,7 +14,7 @@ const outcomes = (report: Awaited<ReturnType<typeof examineUrl>>) =>
 
 test('a receiver without a fault gets an A and all of the score', async () => {
   const receiver = await openExaminee();
-  const report = await examineUrl({ url: receiver.url, secret });
+  const report = await examineUrl({ url: receiver.url, secret, bounds: patient });
   expect(outcomes(report)).toEqual(Object.fromEntries(caseNames.map((name) => [name, 'passed'])));
   expect(report).toMatchObject({
     url: receiver.url,
@@ -28,7 +28,6 @@ test('a receiver without a fault gets an A and all of the score', async () => {
   expect(report.cases.map(({ name }) => name)).toEqual(caseNames);
   for (const { title, why, expected, received } of report.cases)
     for (const words of [title, why, expected, received]) expect(words).not.toBe('');
-  expect(report.durationMs).toBeLessThan(30_000);
 });
 
 test('twenty at once are really at once', async () => {
@@ -263,7 +262,7 @@ test('a request without an answer ends when its own time is over', async () => {
     url,
     secret,
     cases: ['unknown_type', 'extra_fields'],
-    bounds: { requestMs: 1_000 },
+    bounds: { requestMs: 3_000 },
   });
   expect(outcomes(report)).toEqual({
     valid_signature: 'passed',
@@ -271,7 +270,7 @@ test('a request without an answer ends when its own time is over', async () => {
     extra_fields: 'passed',
   });
   const attempt = report.cases[1]?.attempts[0];
-  expect(attempt).toMatchObject({ responseStatus: null, error: 'Timeout: no answer within 1 seconds.' });
+  expect(attempt).toMatchObject({ responseStatus: null, error: 'Timeout: no answer within 3 seconds.' });
   expect(report.complete).toBe(true);
 });
 

@@ -1,4 +1,5 @@
 import { Sandbank, type SandbankOptions } from '../../sdk/client.ts';
+import type { Config } from '../../src/config.ts';
 import type { Server } from '../../src/server.ts';
 import { type DatabaseKind, openServer } from '../support/server.ts';
 import { type KeySettings, type Tenant, tenant } from '../support/tenant.ts';
@@ -17,9 +18,9 @@ export interface Visitor {
   readonly tenant: Tenant;
 }
 
-export async function openWorld(kind: DatabaseKind): Promise<World> {
-  const server = await openServer(kind);
-  const url = await server.app.listen({ port: 0, host: '127.0.0.1' });
+export async function openWorld(kind: DatabaseKind, overrides: Partial<Config> = {}): Promise<World> {
+  const server = await openServer(kind, overrides);
+  const url = await server.listen();
   return {
     server,
     url,

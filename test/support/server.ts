@@ -7,26 +7,35 @@ import { randomMint } from '../../src/engine/mint.ts';
 import { Vault } from '../../src/engine/vault.ts';
 import { type AppSettings, createApp } from '../../src/http/app.ts';
 import { unmeasured } from '../../src/http/metrics.ts';
+import { hashWith } from '../../src/identity/password.ts';
 import { presentEntry } from '../../src/kernel/ledger-entry.ts';
 import { providers } from '../../src/provider/index.ts';
 import { beginAdvance } from '../../src/resources/clocks/machine.ts';
 import { beginExamination } from '../../src/resources/examinations/machine.ts';
 import { resources, routes } from '../../src/resources/index.ts';
 import { resetOrganization } from '../../src/resources/resets/machine.ts';
-import { consoleOf, createServer, type Server } from '../../src/server.ts';
+import { beginFork } from '../../src/resources/snapshots/machine.ts';
+import { builtDocs, consoleOf, createServer, type Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { consoleErrands } from '../../src/workers/console-errands.ts';
+import { faultErrands } from '../../src/workers/fault-errands.ts';
+import { forkErrand } from '../../src/workers/fork-errand.ts';
 import { resetErrand } from '../../src/workers/reset-errand.ts';
 import { webhookErrands } from '../../src/workers/webhook-errands.ts';
+import { holdToContract } from './contract.ts';
 import { createDatabase } from './postgres.ts';
 
 /** Every API test runs on both: `describe.each(databaseKinds)`. */
 export const databaseKinds = ['pglite', 'postgres'] as const;
 export type DatabaseKind = (typeof databaseKinds)[number];
 
+/** A hash takes 0.2 s of a core in earnest; test/console/audit.test.ts and every real process do it in earnest. */
+const quickFigures = { cost: 2 ** 10, blockSize: 8, parallelization: 1 };
+
 /** The server as it is put together for users: embedded in memory, or on a fresh database of the run's PostgreSQL. */
 export async function openServer(kind: DatabaseKind, overrides: Partial<Config> = {}): Promise<Server> {
-  return createServer({
+  hashWith(quickFigures);
+  const server = await createServer({
     port: 0,
     host: '127.0.0.1',
     dataDirectory: undefined,
@@ -48,6 +57,8 @@ export async function openServer(kind: DatabaseKind, overrides: Partial<Config> 
     exportFile: undefined,
     ...overrides,
   });
+  holdToContract(server.app);
+  return server;
 }
 
 /** A second engine on the same database, as a second node would have; all parts are the real ones. */
@@ -73,7 +84,7 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     uptime: wallClock,
     onError: () => undefined,
   });
-  return createApp({
+  const app = createApp({
     engine: server.engine,
     reader: server.reader,
     routes,
@@ -88,15 +99,21 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     errands: new Map([
       ...webhookErrands({ ...server, engine, reader, wallClock }),
       ...consoleErrands({ ...server, engine, reader, wallClock, publicUrl: () => '' }),
+      ...faultErrands({ engine, reader }),
       [beginAdvance.name, (submission) => runner.advance(submission)],
-      [beginExamination.name, (submission) => server.examinations.examine(submission)],
       [resetOrganization.name, resetErrand({ engine, reader, requestLog: undefined })],
+      [beginExamination.name, (submission) => server.examinations.examine(submission)],
+      [beginFork.name, forkErrand({ engine, snapshots: server.snapshots, wallClock })],
     ]),
+    faults: server.faults,
     operator: undefined,
-    console: consoleOf({ registration: 'open' }, server.people),
+    console: consoleOf({ registration: 'open' }, server.people, server.operator),
+    docs: builtDocs,
     logLevel: 'silent',
     wallClock: Date.now,
     uptime: wallClock,
     ...overrides,
   });
+  holdToContract(app);
+  return app;
 }

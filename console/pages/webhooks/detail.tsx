@@ -15,6 +15,7 @@ import { StatusBadge } from '../../parts/status-badge.tsx';
 import { Time } from '../../parts/time.tsx';
 import { WebhookActions } from './actions.tsx';
 import { ownerName, useApplications } from './applications.ts';
+import { ExamineReceiver } from './examine.tsx';
 import { HealthTiles } from './health.tsx';
 import { DeliveryHistory } from './history.tsx';
 import { ReplayProgress } from './replay-progress.tsx';
@@ -53,6 +54,7 @@ export function WebhookDetail() {
           {replay ? <ReplayProgress id={replay} onClose={() => setFilters({ replay: undefined })} /> : null}
           <HealthTiles webhook={data} />
           <Configuration webhook={data} />
+          {isAllowed ? <ExamineReceiver id={data.id} /> : null}
           <DeliveryHistory webhookId={data.id} />
         </div>
       ) : null}

@@ -1,3 +1,4 @@
+import { type ActivePlan, activePlans, type RequestFault } from '../../kernel/fault.ts';
 import type { Reader } from '../../kernel/route.ts';
 import type { Scope } from '../../kernel/scopes.ts';
 import { defineTable, type Instant, type Statement, selectList } from '../../kernel/table.ts';
@@ -40,6 +41,8 @@ export interface KeyOwner {
   readonly scopes: readonly Scope[];
   readonly allowedCidrs: readonly string[];
   readonly expiresAt: Instant | null;
+  /** What of its requests shall fail; null for an application without active plans, which is nearly every one. */
+  readonly faultPlans: readonly ActivePlan<RequestFault>[] | null;
 }
 
 const ownerByHash: Statement = {
@@ -49,7 +52,8 @@ const ownerByHash: Statement = {
       a.fx_margin_basis_points as "fxMarginBasisPoints", a.fx_rates as "fxRates",
       a.webhook_defaults as "webhookDefaults", k.id as "keyId",
       k.name as "keyName",
-      case a.status when 'active' then k.status else 'revoked' end as status, k.scopes, k.allowed_cidrs as "allowedCidrs", k.expires_at as "expiresAt"
+      case a.status when 'active' then k.status else 'revoked' end as status, k.scopes, k.allowed_cidrs as "allowedCidrs", k.expires_at as "expiresAt",
+      ${activePlans('requests', 'k.org_id', 'k.app_id')} as "faultPlans"
     from api_keys k
     join applications a on a.org_id = k.org_id and a.id = k.app_id
     join organizations o on o.org_id = k.org_id and o.id = k.org_id

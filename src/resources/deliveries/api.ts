@@ -12,7 +12,7 @@ import { isId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type ListQuery, listRequest, pageOf } from '../../kernel/list.ts';
 import type { Route } from '../../kernel/route.ts';
-import { id, list, listQuery, text } from '../../kernel/schema.ts';
+import { idQuery, list, listQuery, text } from '../../kernel/schema.ts';
 import { findDelivery, withHeld } from './store.ts';
 
 const words = { tag: 'Webhooks', method: 'GET', scope: 'webhooks:read' } as const;
@@ -24,9 +24,14 @@ export const deliveryRoutes: readonly Route[] = [
     path: 'developer_api_webhook_deliveries',
     summary: 'List deliveries, newest first',
     query: listQuery(deliveryStates, {
-      webhookId: Type.Optional(id('webhook')),
-      eventId: Type.Optional(id('event')),
-      eventType: Type.Optional(text(limits.nameLengthMax)),
+      webhookId: idQuery('webhook'),
+      eventId: idQuery('event'),
+      eventType: Type.Optional(
+        Type.String({
+          ...text(limits.nameLengthMax),
+          description: 'Only deliveries of events of this type.',
+        }),
+      ),
     }),
     response: list(DeliverySchema),
     responseName: 'DeliveryList',

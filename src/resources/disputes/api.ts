@@ -10,6 +10,7 @@ import { listing, type Route, retrieving } from '../../kernel/route.ts';
 import {
   AmountShown,
   id,
+  idQuery,
   list,
   listQuery,
   nullable,
@@ -108,7 +109,7 @@ export const disputeRoutes: readonly Route[] = [
     path: 'developer_api_disputes',
     scope: 'payments:read',
     summary: 'List disputes, newest first',
-    query: listQuery(disputeMachine.states, { paymentId: Type.Optional(id('payment')) }),
+    query: listQuery(disputeMachine.states, { paymentId: idQuery('payment') }),
     response: list(DisputeSchema),
     responseName: 'DisputeList',
     read: listing('dispute', disputesTable, ['status', 'paymentId'], presentDispute),

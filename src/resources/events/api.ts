@@ -104,9 +104,15 @@ export function eventRoutes(catalogue: readonly EventType[], filters: readonly s
       scope: 'webhooks:read',
       summary: 'List events, newest first',
       query: trailQuery({
-        type: Type.Optional(Type.Enum(types)),
-        resource: Type.Optional(Type.Enum([...new Set(catalogue.map((one) => one.resource))])),
-        resourceId: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+        type: Type.Optional(Type.Enum(types, { description: 'Only events of this type.' })),
+        resource: Type.Optional(
+          Type.Enum([...new Set(catalogue.map((one) => one.resource))], {
+            description: 'Only events of this kind of record.',
+          }),
+        ),
+        resourceId: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 100, description: 'Only events of this record.' }),
+        ),
       }),
       response: list(EventSchema),
       responseName: 'EventList',

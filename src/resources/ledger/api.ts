@@ -13,7 +13,7 @@ import {
   readingOf,
   type Versioned,
 } from '../../kernel/route.ts';
-import { id, list, resource, strict, trailQuery } from '../../kernel/schema.ts';
+import { idQuery, list, resource, strict, trailQuery } from '../../kernel/schema.ts';
 import type { Table } from '../../kernel/table.ts';
 import { type BalanceRow, ledgerEntriesTable } from '../../kernel/trail.ts';
 import { accounts } from '../../ledger/accounts.ts';
@@ -22,8 +22,8 @@ import { transfersTable } from '../transfers/store.ts';
 import { findBalances, findRecordBalances } from './store.ts';
 
 const ofRecord = {
-  paymentId: Type.Optional(id('payment')),
-  transferId: Type.Optional(id('transfer')),
+  paymentId: idQuery('payment'),
+  transferId: idQuery('transfer'),
 } as const;
 
 const BalancesQuery = strict(ofRecord);
@@ -128,6 +128,7 @@ export const ledgerRoutes: readonly Route[] = [
     query: BalancesQuery,
     response: BalancesSchema,
     responseName: 'Balances',
+    namesRecord: true,
     read: readBalances,
   },
   {
@@ -137,7 +138,13 @@ export const ledgerRoutes: readonly Route[] = [
     summary: 'List ledger entries of the organization, newest first',
     query: trailQuery({
       ...ofRecord,
-      reason: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })),
+      reason: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 40,
+          description: 'Only what was posted for this, e.g. `capture`.',
+        }),
+      ),
     }),
     read: readEntries,
   },

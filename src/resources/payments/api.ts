@@ -14,6 +14,7 @@ import {
   AmountShown,
   CurrencyCode,
   id,
+  idQuery,
   list,
   listQuery,
   Metadata,
@@ -255,7 +256,7 @@ export const paymentRoutes: readonly Route[] = [
     scope: 'payments:read',
     summary: 'List payments, newest first',
     query: listQuery(paymentMachine.states, {
-      customerId: Type.Optional(id('customer')),
+      customerId: idQuery('customer'),
       reference: ReferenceQuery,
     }),
     response: list(PaymentSchema),

@@ -62,7 +62,9 @@ function eventsRoute<Row extends Versioned>(kind: RecordKind, table: Table<Row>)
     scope,
     tag,
     summary: `What the provider said about a ${kind}, newest first: raw, with its own ids, and what came of it`,
-    query: trailQuery({ outcome: Type.Optional(Type.Enum([...outcomes])) }),
+    query: trailQuery({
+      outcome: Type.Optional(Type.Enum([...outcomes], { description: 'Only events with this outcome.' })),
+    }),
     response: list(ProviderEventSchema),
     responseName: 'ProviderEventList',
     read: readingOf(kind, table, ({ reader, principal, query }, { id: recordId }) =>

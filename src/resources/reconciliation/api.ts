@@ -11,7 +11,7 @@ import { findTotals, type TotalRow } from './store.ts';
 const Query = strict({
   ...pageQuery,
   date: Type.Optional(Day),
-  result: Type.Optional(Type.Enum([...reconciliations])),
+  result: Type.Optional(Type.Enum([...reconciliations], { description: 'Only lines with this result.' })),
   currency: Type.Optional(CurrencyCode),
 });
 

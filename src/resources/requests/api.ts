@@ -216,5 +216,6 @@ function presentRequest(row: ListedRequest): Presented {
     ip: row.ip,
     idempotencyKey: row.idempotencyKey,
     isReplay: row.isReplay,
+    faultPlanId: row.faultPlanId,
   };
 }

@@ -15,6 +15,7 @@ import {
   CurrencyCode,
   exactlyOne,
   id,
+  idQuery,
   list,
   listQuery,
   Metadata,
@@ -255,7 +256,7 @@ export const transferRoutes: readonly Route[] = [
     scope: 'transfers:read',
     summary: 'List transfers, newest first',
     query: listQuery(transferMachine.states, {
-      customerId: Type.Optional(id('customer')),
+      customerId: idQuery('customer'),
       reference: ReferenceQuery,
     }),
     response: list(TransferSchema),

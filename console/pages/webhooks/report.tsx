@@ -1,0 +1,131 @@
+import { CircleAlert } from 'lucide-react';
+import type { Examination, ExaminedCase } from '../../client/shapes.ts';
+import { CodeBlock } from '../../parts/code-block.tsx';
+import { IdText } from '../../parts/copy-button.tsx';
+import { StatusBadge, type Tone } from '../../parts/status-badge.tsx';
+import { classes, count, sentence } from '../../parts/words.ts';
+
+const tones: Readonly<Record<Examination['grade'], string>> = {
+  A: 'bg-good-soft text-good',
+  B: 'bg-good-soft text-good',
+  C: 'bg-warn-soft text-warn',
+  D: 'bg-bad-soft text-bad',
+  F: 'bg-bad-soft text-bad',
+};
+
+const words: Readonly<Record<Examination['grade'], string>> = {
+  A: 'Nothing to mend.',
+  B: 'Sound, with trifles to mend.',
+  C: 'Something major is to be mended.',
+  D: 'Much is to be mended.',
+  F: 'Not fit for use: something critical failed.',
+};
+
+/** A graded report: what to mend first, what passed folded away. */
+export function ExaminationReport({ report }: { readonly report: Examination }) {
+  const { grade, score, cases, message } = report;
+  const toMend = cases.filter(({ outcome }) => outcome !== 'passed');
+  const passed = cases.filter(({ outcome }) => outcome === 'passed');
+  const tally = (['failed', 'warned', 'passed'] as const)
+    .map((outcome) => [outcome, cases.filter((one) => one.outcome === outcome).length] as const)
+    .filter(([, number]) => number > 0)
+    .map(([outcome, number]) => `${number} ${outcome}`)
+    .join(', ');
+  return (
+    <section aria-label="Report" className="flex flex-col gap-4 border-t pt-4">
+      <div className="flex items-center gap-4">
+        <p
+          className={classes(
+            'flex size-14 shrink-0 items-center justify-center rounded-lg text-3xl font-semibold',
+            tones[grade],
+          )}
+        >
+          <span className="sr-only">Grade </span>
+          {grade}
+        </p>
+        <div className="min-w-0">
+          <p className="font-medium">{message === null ? words[grade] : 'It ended early.'}</p>
+          <p className="text-sm text-muted">
+            {score} of 100 points. {tally === '' ? 'Nothing was tried' : sentence(tally)}, with{' '}
+            <code className="font-mono">{report.eventType}</code>, in {(report.durationMs / 1_000).toFixed(1)}{' '}
+            s.
+          </p>
+          <IdText id={report.id} what="examination id" />
+        </div>
+      </div>
+      {message === null ? null : (
+        <div className="flex gap-2.5 rounded-md bg-warn-soft px-3.5 py-2.5 text-warn">
+          <CircleAlert aria-hidden size={17} className="mt-0.5 shrink-0" />
+          <p className="min-w-0 break-words">{message}</p>
+        </div>
+      )}
+      {toMend.length > 0 ? (
+        <ul className="divide-y rounded-md border">
+          {toMend.map((one) => (
+            <li key={one.name} className="px-4 py-3.5">
+              <ToMend one={one} />
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      {passed.length > 0 ? <Passed cases={passed} isOpen={toMend.length === 0} /> : null}
+    </section>
+  );
+}
+
+const severityTones: Readonly<Record<ExaminedCase['severity'], Tone>> = {
+  critical: 'bad',
+  major: 'warn',
+  minor: 'quiet',
+};
+
+function ToMend({ one }: { readonly one: ExaminedCase }) {
+  const errors = [...new Set(one.attempts.flatMap(({ error }) => error ?? []))];
+  const untold = errors.filter((error) => !one.advice?.includes(error));
+  return (
+    <div className="flex flex-col gap-2">
+      <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
+        <StatusBadge status={one.outcome} />
+        <StatusBadge status={one.severity} tone={severityTones[one.severity]} />
+        <h3 className="font-medium">{one.title}</h3>
+      </div>
+      <p className="text-sm text-muted">{one.why}</p>
+      <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm">
+        {[
+          ['Expected', one.expected],
+          ['Came', one.received],
+        ].map(([name, value]) => (
+          <div key={name} className="flex gap-1.5">
+            <dt className="text-muted">{name}</dt>
+            <dd className="font-mono">{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {untold.map((error) => (
+        <p key={error} className="text-sm break-words">
+          {error}
+        </p>
+      ))}
+      {one.advice === null ? null : <p>{one.advice}</p>}
+      {one.example === null ? null : <CodeBlock code={one.example} title="For example" />}
+    </div>
+  );
+}
+
+function Passed({ cases, isOpen }: { readonly cases: readonly ExaminedCase[]; readonly isOpen: boolean }) {
+  return (
+    <details open={isOpen}>
+      <summary className="text-sm font-medium marker:text-muted">
+        {count(cases.length, 'case')} passed
+      </summary>
+      <ul className="mt-2 divide-y rounded-md border">
+        {cases.map(({ name, title, received }) => (
+          <li key={name} className="flex items-baseline justify-between gap-4 px-4 py-2 text-sm">
+            <span>{title}</span>
+            <span className="shrink-0 font-mono text-muted">{received}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

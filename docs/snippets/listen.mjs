@@ -1,0 +1,9 @@
+// Prints what comes, without a look at the signature: for a first try. `node listen.mjs`
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+createServer(async (request, response) => {
+  const event = JSON.parse((await text(request)) || '{}');
+  console.log(event.type, event.id);
+  response.end('thank you');
+}).listen(9000, '127.0.0.1');

@@ -1,0 +1,13 @@
+import { Sandbank } from 'sandbank/client';
+
+const sandbank = new Sandbank();
+const events = sandbank.events.stream({
+  eventTypes: ['payment.*'],
+  // From here on nothing is missed, also when the connection breaks and is made anew.
+  onOpen: () => void sandbank.payments.create({ amount: 1250, currency: 'EUR' }),
+});
+for await (const event of events) {
+  if (event.type !== 'payment.created') continue;
+  console.log(event.type, event.data.amount);
+  break; // ends the connection; a signal does as well
+}

@@ -1,0 +1,74 @@
+import { patternLength } from '../kernel/fault.ts';
+import type { Statement } from '../kernel/table.ts';
+
+/**
+ * Gives the next numbers of plans to what matches them, as many to each as asked, and says which of the numbers are hit. The row
+ * of a plan is locked, so numbers are given once, however many nodes ask, and none is given when the plan has hit all it may.
+ * The plan that this exhausts moves there in the same statement, with its row of history.
+ *
+ * $1 to $5 are plans: organizations, ids, how many numbers, the patterns, and the request for the history. $6 is the wall
+ * clock: a plan goes by the clock of its application.
+ */
+const count = `with plan as materialized (
+      select p.*, w.n, w.pattern, w.request_id
+      from unnest($1::text[], $2::text[], $3::integer[], $4::bytea[], $5::text[]) as w(org_id, id, n, pattern, request_id)
+      cross join lateral (
+        select p.org_id, p.id, p.count, p.seen, p.applied from fault_plans p
+        where p.org_id = w.org_id and p.id = w.id and p.status = 'active' offset 0 for update) p),
+    numbered as (
+      select p.org_id, p.id, p.count, p.applied, k.k - p.seen as place, h.hit,
+        sum(h.hit) over (partition by p.org_id, p.id order by k.k) as hits
+      from plan p cross join lateral generate_series(p.seen + 1, p.seen + p.n) as k(k)
+      cross join lateral (select get_bit(p.pattern, (k.k - 1) % ${patternLength}) as hit) h),
+    taken as materialized (
+      select n.org_id, n.id, n.place, n.hit from numbered n where n.count is null or n.applied + n.hits - n.hit < n.count),
+    total as (select t.org_id, t.id, count(*) as seen, sum(t.hit) as applied from taken t group by t.org_id, t.id),
+    counted as (
+      update fault_plans p set seen = p.seen + t.seen, applied = p.applied + t.applied,
+        status = case when p.applied + t.applied >= p.count then 'exhausted' else p.status end,
+        version = p.version + case when p.applied + t.applied >= p.count then 1 else 0 end,
+        updated_at = coalesce((select coalesce(c.stands_at, $6::timestamptz + c.offset_ms * interval '1 millisecond')
+          from clocks c where c.org_id = p.org_id and c.id = 'clk' || substr(p.app_id, 4)), $6::timestamptz)
+      from total t where p.org_id = t.org_id and p.id = t.id
+      returning p.org_id, p.id, p.status, p.version, p.updated_at),
+    moved as (
+      insert into state_history (org_id, resource_id, version, resource, action, from_status, to_status, actor_kind, actor_id,
+        request_id, at)
+      select c.org_id, c.id, c.version, 'fault_plan', 'exhaust', 'active', c.status, 'system', 'faults', p.request_id, c.updated_at
+      from counted c join plan p on p.org_id = c.org_id and p.id = c.id where c.status = 'exhausted')`;
+
+const answer = `select t.org_id as "orgId", t.id, t.hit = 1 as "isHit", c.status = 'exhausted' as "isOver"
+    from taken t join counted c on c.org_id = t.org_id and c.id = t.id order by t.org_id, t.id, t.place`;
+
+/** A number that was given, in the order in which they were asked for. */
+export interface Taken {
+  readonly orgId: string;
+  readonly id: string;
+  readonly isHit: boolean;
+  /** The plan has hit all it may. */
+  readonly isOver: boolean;
+}
+
+export const takeForRequests: Statement = { name: 'fault_plans_take', text: `${count} ${answer}` };
+
+/**
+ * For claimed deliveries, in order: $7 and $8 are their ids and tokens, $9 when each is due if the plan delays it, $10 until
+ * when it is held, $11 its lease from now on, null when it is let go of. What is hit is written on the delivery in the same
+ * statement, so that no crash forgets it and no later claim hits it again.
+ */
+export const takeForDeliveries: Statement = {
+  name: 'fault_plans_take_deliveries',
+  text: `${count},
+    struck as (
+      update deliveries d set fault_plan_id = t.id, due_at = coalesce(l.due_at, d.due_at), held_until = $10::timestamptz,
+        lease_until = $11::timestamptz
+      from taken t join unnest($7::text[], $8::integer[], $9::timestamptz[]) with ordinality as l(id, token, due_at, place)
+        on l.place = t.place
+      where t.hit = 1 and d.org_id = t.org_id and d.id = l.id and d.token = l.token and d.lease_until is not null)
+    ${answer}`,
+};
+
+export const releaseHeld: Statement = {
+  name: 'deliveries_release_held',
+  text: `update deliveries d set held_until = null where d.org_id = $1 and d.id = any($2::text[]) and d.held_until is not null`,
+};

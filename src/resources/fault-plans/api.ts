@@ -1,0 +1,233 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import type { Resource } from '../../kernel/command.ts';
+import { refuse } from '../../kernel/errors.ts';
+import { faultCodes, faultTargets, isSpared } from '../../kernel/fault.ts';
+import { isId } from '../../kernel/ids.ts';
+import { limits } from '../../kernel/limits.ts';
+import { listing, type Route } from '../../kernel/route.ts';
+import { id, list, listQuery, nullable, resource, strict, Time } from '../../kernel/schema.ts';
+import {
+  cancelFaultPlan,
+  createFaultPlan,
+  type FaultPlanFields,
+  type FaultPlanRow,
+  faultPlanMachine,
+  faultPlanStates,
+  presentFaultPlan,
+} from './machine.ts';
+import { faultPlansTable, findFaultPlan } from './store.ts';
+
+const methods = ['GET', 'POST'] as const;
+
+const RequestFaults = [
+  strict(
+    { type: Type.Literal('latency'), delayMs: Type.Integer({ minimum: 1, maximum: limits.faultDelayMsMax }) },
+    { description: 'The request waits before anything is done.' },
+  ),
+  strict(
+    {
+      type: Type.Literal('error'),
+      code: Type.Enum([...faultCodes]),
+      retryAfterSeconds: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: limits.faultRetryAfterSecondsMax,
+          description:
+            'For the header Retry-After; without it 1 second, and no header with `internal_error`.',
+        }),
+      ),
+    },
+    { description: 'Nothing is done, and the answer is this error.' },
+  ),
+  strict(
+    { type: Type.Literal('reset_connection') },
+    { description: 'Nothing is done, and the connection is reset.' },
+  ),
+  strict(
+    { type: Type.Literal('lose_answer') },
+    { description: 'All is done, and the connection is closed without a byte of the answer.' },
+  ),
+] as const;
+
+const WebhookFaults = [
+  strict(
+    {
+      type: Type.Literal('duplicate'),
+      copies: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.faultCopiesMax, default: 1 })),
+    },
+    { description: 'The same bytes are sent so many times more.' },
+  ),
+  strict(
+    { type: Type.Literal('reorder') },
+    { description: 'It is held until the next event of the endpoint was sent.' },
+  ),
+  strict(
+    {
+      type: Type.Literal('delay'),
+      seconds: Type.Integer({ minimum: 1, maximum: limits.faultDelaySecondsMax }),
+    },
+    { description: 'It is sent so much later, by the clock of the application.' },
+  ),
+  strict(
+    { type: Type.Literal('drop') },
+    { description: 'The first attempt is not sent and counts as failed; it is tried again.' },
+  ),
+] as const;
+
+const bounds = {
+  count: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: limits.faultCountMax,
+      description: 'How many are hit, then it ends.',
+    }),
+  ),
+  share: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, description: 'How many of a hundred that match are hit.' }),
+  ),
+  seed: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: limits.faultSeedMax,
+      description: 'Which of them: the same seed hits the same ones. One is chosen when this is absent.',
+    }),
+  ),
+} as const;
+const oneBound = { anyOf: [{ required: ['count'] }, { required: ['share'] }] };
+
+const some = <T extends TSchema>(item: T, itemsMax: number, description: string) =>
+  Type.Array(item, { minItems: 1, maxItems: itemsMax, uniqueItems: true, description });
+
+const FaultPlanSchema = resource('fault_plan', faultPlanStates, {
+  id: id('fault_plan'),
+  on: Type.Enum([...faultTargets]),
+  fault: Type.Union([...RequestFaults, ...WebhookFaults]),
+  count: nullable(Type.Integer()),
+  share: nullable(Type.Integer()),
+  seed: Type.Integer(),
+  operations: nullable(Type.Array(Type.String())),
+  methods: nullable(Type.Array(Type.Enum([...methods]))),
+  eventTypes: nullable(Type.Array(Type.String())),
+  seen: Type.Integer({ minimum: 0, description: 'How many have matched so far.' }),
+  applied: Type.Integer({ minimum: 0, description: 'How many of them were hit.' }),
+  createdAt: Time,
+  updatedAt: Time,
+});
+
+export const faultPlanResource: Resource<FaultPlanRow> = {
+  name: 'fault_plan',
+  table: faultPlansTable,
+  machine: faultPlanMachine,
+  present: presentFaultPlan,
+  emitsEvents: false,
+};
+
+interface Asked {
+  readonly on: FaultPlanRow['target'];
+  readonly fault: Static<(typeof RequestFaults)[number]> | Static<(typeof WebhookFaults)[number]>;
+  readonly count?: number;
+  readonly share?: number;
+  readonly seed?: number;
+  readonly operations?: readonly string[];
+  readonly methods?: readonly string[];
+  readonly eventTypes?: readonly string[];
+}
+
+function fieldsOf({ on, fault, count, share, ...filters }: Asked): FaultPlanFields {
+  return {
+    target: on,
+    fault: fault.type === 'duplicate' ? { type: fault.type, copies: fault.copies ?? 1 } : fault,
+    count: count ?? null,
+    share: share ?? null,
+    operations: filters.operations ?? null,
+    methods: filters.methods ?? null,
+    eventTypes: filters.eventTypes ?? null,
+  };
+}
+
+const words = { tag: 'Faults', response: FaultPlanSchema, responseName: 'FaultPlan' } as const;
+const writing = { ...words, method: 'POST', scope: ['payments:write', 'transfers:write'] } as const;
+const reading = { ...words, method: 'GET', scope: 'any' } as const;
+
+/** What a plan may name: the operations of these routes, and events by these filters. */
+export function faultPlanRoutes(
+  routes: readonly Pick<Route, 'operationId' | 'path'>[],
+  eventFilters: readonly string[],
+): readonly Route[] {
+  const operations = routes.filter(({ path }) => !isSpared(path)).map(({ operationId }) => operationId);
+  const CreateBody = Type.Union([
+    strict(
+      {
+        on: Type.Literal('requests'),
+        fault: Type.Union([...RequestFaults]),
+        ...bounds,
+        operations: Type.Optional(
+          some(Type.Enum(operations), operations.length, 'Only these operations; else all that can be hit.'),
+        ),
+        methods: Type.Optional(some(Type.Enum([...methods]), methods.length, 'HEAD counts as GET.')),
+      },
+      oneBound,
+    ),
+    strict(
+      {
+        on: Type.Literal('webhooks'),
+        fault: Type.Union([...WebhookFaults]),
+        ...bounds,
+        eventTypes: Type.Optional(
+          some(
+            Type.Enum([...eventFilters]),
+            limits.webhookEventTypesMax,
+            '`*`, all of one kind such as `payment.*`, or single types; else all.',
+          ),
+        ),
+      },
+      oneBound,
+    ),
+  ]);
+  const page = listing('fault_plan', faultPlansTable, ['appId', 'status'], presentFaultPlan);
+  return [
+    {
+      ...writing,
+      operationId: 'createFaultPlan',
+      path: 'developer_api_fault_plans',
+      summary: 'Let requests or webhooks of the application fail: the next few, or a share of them',
+      body: CreateBody,
+      bodyName: 'FaultPlanCreate',
+      command: createFaultPlan,
+      input: ({ body }) => ({ fields: fieldsOf(body as Asked), seed: (body as Asked).seed }),
+    },
+    {
+      ...reading,
+      operationId: 'listFaultPlans',
+      path: 'developer_api_fault_plans',
+      summary: 'List the fault plans of the application, newest first',
+      query: listQuery(faultPlanStates),
+      response: list(FaultPlanSchema),
+      responseName: 'FaultPlanList',
+      read: ({ reader, principal, query }) =>
+        page({ reader, principal, query: { ...(query as object), appId: principal.appId } }),
+    },
+    {
+      ...reading,
+      operationId: 'retrieveFaultPlan',
+      path: 'developer_api_fault_plans/{id}',
+      summary: 'Retrieve a fault plan and how many it has seen and hit',
+      read: async ({ reader, principal, params }) => {
+        const planId = params.id ?? '';
+        const { orgId, appId } = principal;
+        const row = isId('fault_plan', planId)
+          ? await findFaultPlan(reader, orgId, appId, planId)
+          : undefined;
+        return row ? presentFaultPlan(row) : refuse('resource_not_found');
+      },
+    },
+    {
+      ...writing,
+      operationId: 'cancelFaultPlan',
+      path: 'developer_api_fault_plans/{id}/cancel',
+      summary: 'End a fault plan: nothing is hit by it any more',
+      command: cancelFaultPlan,
+      input: ({ params }) => ({ id: params.id ?? '' }),
+    },
+  ];
+}

@@ -1,0 +1,125 @@
+import { accepted, type CommandKind, change } from '../../kernel/command.ts';
+import { refuse } from '../../kernel/errors.ts';
+import type { Fault, faultTargets } from '../../kernel/fault.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { limits } from '../../kernel/limits.ts';
+import { instantToText } from '../../kernel/list.ts';
+import { defineMachine, refuseMove } from '../../kernel/machine.ts';
+import type { Instant } from '../../kernel/table.ts';
+
+export const faultPlanStates = ['active', 'exhausted', 'canceled'] as const;
+
+export interface FaultPlanRow {
+  readonly orgId: string;
+  readonly id: string;
+  readonly appId: string;
+  readonly status: (typeof faultPlanStates)[number];
+  readonly version: number;
+  /** What it strikes. */
+  readonly target: (typeof faultTargets)[number];
+  readonly fault: Fault;
+  /** How many are hit before it is exhausted; null for no end. */
+  readonly count: number | null;
+  /** How many of a hundred that match are hit; null for all. */
+  readonly share: number | null;
+  readonly seed: bigint;
+  readonly operations: readonly string[] | null;
+  readonly methods: readonly string[] | null;
+  readonly eventTypes: readonly string[] | null;
+  readonly seen: bigint;
+  readonly applied: bigint;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+}
+
+/**
+ * A plan is active from its creation until it has hit as many as it may, or is canceled. What it hits counts it down and
+ * exhausts it in the very statement that counts (engine/fault-counter.ts), so no command asks for that move.
+ */
+export const faultPlanMachine = defineMachine<FaultPlanRow>({
+  resource: 'fault_plan',
+  states: faultPlanStates,
+  moves: [
+    { action: 'create', from: [], to: ['active'], event: 'created' },
+    { action: 'exhaust', from: ['active'], to: ['exhausted'], by: 'request' },
+    { action: 'cancel', from: ['active'], to: ['canceled'] },
+  ],
+});
+
+export type FaultPlanFields = Pick<
+  FaultPlanRow,
+  'target' | 'fault' | 'count' | 'share' | 'operations' | 'methods' | 'eventTypes'
+>;
+
+export interface CreateFaultPlan {
+  readonly fields: FaultPlanFields;
+  readonly seed: number;
+  /** How many active plans the application has already. */
+  readonly others: number;
+}
+
+export const createFaultPlan: CommandKind<CreateFaultPlan> = {
+  name: 'fault_plans.create',
+  success: 'created',
+  reads: () => [],
+  decide: ({ fields, seed, others }, { orgId, appId, suffix, now }) => {
+    if (appId === null) throw new Error('a fault plan belongs to an application');
+    if (others >= limits.faultPlansActiveMax) return refuse('fault_plans_limit');
+    // From here it must succeed.
+    const row: FaultPlanRow = {
+      orgId,
+      id: formatId('fault_plan', suffix),
+      appId,
+      status: 'active',
+      version: 1,
+      ...fields,
+      seed: BigInt(seed),
+      seen: 0n,
+      applied: 0n,
+      createdAt: now,
+      updatedAt: now,
+    };
+    return accepted([change(faultPlanMachine, 'create', null, row)], 'fault_plan', row);
+  },
+};
+
+/** A plan of another application is not there, as in everything else that is asked of plans. */
+export const cancelFaultPlan: CommandKind<{ readonly id: string }> = {
+  name: 'fault_plans.cancel',
+  success: 'ok',
+  reads: ({ id }) => [{ resource: 'fault_plan', id, lock: 'update' }],
+  decide: ({ id }, { appId, now }, rows) => {
+    const before = rows.get<FaultPlanRow>('fault_plan', id);
+    if (!before || before.appId !== appId) return refuse('resource_not_found');
+    const refusal = refuseMove(faultPlanMachine, 'cancel', before);
+    if (refusal) return refusal;
+    const row: FaultPlanRow = {
+      ...before,
+      status: 'canceled',
+      version: before.version + 1,
+      updatedAt: now,
+    };
+    return accepted([change(faultPlanMachine, 'cancel', before, row)], 'fault_plan', row);
+  },
+};
+
+export function presentFaultPlan(row: FaultPlanRow) {
+  return {
+    object: 'fault_plan',
+    sandbox: true,
+    status: row.status,
+    id: row.id,
+    on: row.target,
+    fault: row.fault,
+    count: row.count,
+    share: row.share,
+    seed: Number(row.seed),
+    operations: row.operations,
+    methods: row.methods,
+    eventTypes: row.eventTypes,
+    seen: Number(row.seen),
+    applied: Number(row.applied),
+    createdAt: instantToText(row.createdAt),
+    updatedAt: instantToText(row.updatedAt),
+  } as const;
+}

@@ -1,0 +1,56 @@
+import { type Accepted, accepted, type CommandKind } from '../../kernel/command.ts';
+import type { Presented } from '../../kernel/envelope.ts';
+import { refuse } from '../../kernel/errors.ts';
+import type { OrganizationRow } from '../organizations/machine.ts';
+
+const readsOrganization: CommandKind<unknown>['reads'] = (_input, { orgId }) => [
+  { resource: 'organization', id: orgId, lock: 'none' },
+];
+
+/** Changes nothing: what is done with a whole organization leaves a row in its audit trail. */
+function noting(name: string): CommandKind<null> {
+  return {
+    name,
+    success: 'ok',
+    reads: readsOrganization,
+    decide: (_input, { orgId }, rows) => {
+      const organization = rows.get<OrganizationRow>('organization', orgId);
+      return organization ? accepted([], 'organization', organization) : refuse('resource_not_found');
+    },
+  };
+}
+
+/** Somebody took a copy of it. */
+export const exportOrganization = noting('organizations.export');
+
+/** It came from a snapshot. */
+export const importOrganization = noting('organizations.import');
+
+/** Longer than making a fork takes. */
+const deadAfterMs = 120_000;
+
+/** The first command of a fork: the same request again is told that it is in progress, and makes no second one. */
+export const beginFork: CommandKind<{ readonly name: string }> = {
+  name: 'organizations.fork',
+  success: 'created',
+  reads: readsOrganization,
+  retakenAfterMs: deadAfterMs,
+  decide: (_input, context, rows) => {
+    const decision = exportOrganization.decide(null, context, rows);
+    return decision.ok ? { ...decision, isInterim: true } : decision;
+  },
+};
+
+/** The last one: the answer shows the keys that were made, this once. */
+export const concludeFork: CommandKind<{ readonly shown: Presented }> = {
+  name: 'organizations.fork',
+  success: 'created',
+  concludes: true,
+  reads: readsOrganization,
+  decide: ({ shown }, context, rows) => {
+    const decision = exportOrganization.decide(null, context, rows);
+    if (!decision.ok) return decision;
+    const answer: Accepted['answer'] = { ...decision.answer, shown };
+    return { ...decision, answer, isSecret: true };
+  },
+};

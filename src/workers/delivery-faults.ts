@@ -1,0 +1,134 @@
+import type { ClaimedDelivery } from '../engine/delivery-queue.ts';
+import type { FaultCounter } from '../engine/fault-counter.ts';
+import { type ActivePlan, isForEvent, type WebhookFault } from '../kernel/fault.ts';
+import { limits } from '../kernel/limits.ts';
+import type { Instant } from '../kernel/table.ts';
+import { appTime } from './attempt.ts';
+
+export interface DeliveryFaultsSettings {
+  readonly faults: FaultCounter;
+  readonly wallClock: () => Instant;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/** A claim that is sent now, and until when it is this process's. */
+export interface Sendable {
+  readonly claim: ClaimedDelivery;
+  readonly leaseUntil: Instant;
+}
+
+/** A claim that plans have looked at; it has no lease when it was let go of. */
+interface Struck {
+  readonly claim: ClaimedDelivery;
+  readonly leaseUntil: Instant | null;
+}
+
+type Plan = ActivePlan<WebhookFault>;
+
+/** Only what an event brought about can be hit, and only before its first attempt: a replay and a test are asked for. */
+function isStrikable({ trigger, attempts, faultPlanId }: ClaimedDelivery): boolean {
+  return trigger === 'event' && attempts === 0 && faultPlanId === null;
+}
+
+/** What overtakes, when it was sent, those that wait for it: any first attempt that really went out. */
+export function overtakes({ trigger, attempts, held, fault }: ClaimedDelivery): readonly string[] {
+  const isFirst = trigger === 'event' && attempts === 0;
+  return isFirst && fault?.type !== 'drop' && fault?.type !== 'reorder' ? (held ?? []) : [];
+}
+
+/**
+ * Lets the plans of applications hit what was claimed, in order, and gives back what is left to be sent now. What is delayed or
+ * held is let go of: it is claimed again when its time has come, and is sent then like any other.
+ */
+export async function strikeDeliveries(
+  claims: readonly ClaimedDelivery[],
+  leaseUntil: Instant,
+  settings: DeliveryFaultsSettings,
+): Promise<readonly Sendable[]> {
+  if (!claims.some(({ faultPlans }) => faultPlans !== null))
+    return claims.map((claim) => ({ claim, leaseUntil }));
+  const byEndpoint = new Map<string, ClaimedDelivery[]>();
+  for (const claim of claims)
+    byEndpoint.set(claim.webhookId, [...(byEndpoint.get(claim.webhookId) ?? []), claim]);
+  const struck = await Promise.all(
+    [...byEndpoint.values()].map((own) => strikeEndpoint(own, leaseUntil, settings)),
+  );
+  return struck
+    .flat()
+    .flatMap(({ claim, leaseUntil: until }) => (until === null ? [] : [{ claim, leaseUntil: until }]));
+}
+
+/**
+ * With a plan that reorders, one after the other: what overtakes a delivery that is held is not held itself, so that pairs change
+ * places, and who overtakes whom is known only when it is known who was hit.
+ */
+async function strikeEndpoint(
+  claims: readonly ClaimedDelivery[],
+  leaseUntil: Instant,
+  settings: DeliveryFaultsSettings,
+): Promise<readonly Struck[]> {
+  const plans = claims[0]?.faultPlans ?? [];
+  if (!plans.some(({ fault }) => fault.type === 'reorder'))
+    return strikeSome(claims, plans, leaseUntil, settings);
+  const all: Struck[] = [];
+  let held = claims[0]?.held ?? [];
+  for (const claim of claims) {
+    const open = held.length > 0 ? plans.filter(({ fault }) => fault.type !== 'reorder') : plans;
+    const [struck] = await strikeSome([{ ...claim, held }], open, leaseUntil, settings);
+    if (!struck) continue;
+    all.push(struck);
+    const isLetGo = struck.leaseUntil === null;
+    if (isLetGo && struck.claim.fault?.type === 'reorder') held = [claim.id];
+    else if (!isLetGo && overtakes(struck.claim).length > 0) held = [];
+  }
+  return all;
+}
+
+/** The oldest plan that hits a delivery wins; those that it does not hit are left to the next. */
+async function strikeSome(
+  claims: readonly ClaimedDelivery[],
+  plans: readonly Plan[],
+  leaseUntil: Instant,
+  settings: DeliveryFaultsSettings,
+): Promise<readonly Struck[]> {
+  const struck = new Map<string, Struck>(claims.map((claim) => [claim.id, { claim, leaseUntil }]));
+  let open = claims.filter(isStrikable);
+  for (const plan of plans) {
+    const matching = open.filter(({ type }) => isForEvent(plan, type));
+    if (matching.length === 0) continue;
+    const { hits, until } = await take(plan, matching, leaseUntil, settings);
+    for (const claim of matching.filter(({ id }) => hits.has(id))) {
+      const hit: ClaimedDelivery = { ...claim, faultPlanId: plan.id, fault: plan.fault };
+      struck.set(claim.id, { claim: hit, leaseUntil: until });
+    }
+    open = open.filter(({ id }) => !hits.has(id));
+  }
+  return [...struck.values()];
+}
+
+async function take(
+  plan: Plan,
+  claims: readonly ClaimedDelivery[],
+  leaseUntil: Instant,
+  { faults, wallClock, onError }: DeliveryFaultsSettings,
+): Promise<{ readonly hits: ReadonlySet<string>; readonly until: Instant | null }> {
+  const { fault } = plan;
+  const now = wallClock();
+  const delayMs = fault.type === 'delay' ? fault.seconds * 1_000 : null;
+  const some = claims.map((claim) => ({
+    claim,
+    dueAt: delayMs === null ? null : appTime(claim, now) + delayMs,
+  }));
+  const isLetGo = fault.type === 'delay' || fault.type === 'reorder';
+  // Every copy may take as long as an attempt.
+  const copiesMs = fault.type === 'duplicate' ? fault.copies * limits.webhookTimeoutMs : 0;
+  const until = isLetGo ? null : leaseUntil + copiesMs;
+  const heldUntil = fault.type === 'reorder' ? now + limits.faultHoldMsMax : null;
+  try {
+    return { hits: await faults.takeDeliveries(plan, some, { heldUntil, leaseUntil: until }), until };
+  } catch (error) {
+    // An event is worth more than a fault: it goes out as if there were no plan.
+    onError(error, `${plan.id} was not counted`);
+    return { hits: new Set(), until };
+  }
+}

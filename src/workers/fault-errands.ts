@@ -1,0 +1,31 @@
+import { randomInt } from 'node:crypto';
+import type { Engine } from '../engine/engine.ts';
+import { limits } from '../kernel/limits.ts';
+import type { Reader } from '../kernel/route.ts';
+import { type CreateFaultPlan, createFaultPlan } from '../resources/fault-plans/machine.ts';
+import { countActivePlans } from '../resources/fault-plans/store.ts';
+import { Turns } from './turns.ts';
+import type { Errand } from './webhook-errands.ts';
+
+export interface FaultErrandsSettings {
+  readonly engine: Engine;
+  readonly reader: Reader;
+}
+
+/** What a fault plan needs from outside, because deciding is pure: a seed, and how many there are already. */
+export function faultErrands({ engine, reader }: FaultErrandsSettings): ReadonlyMap<string, Errand> {
+  const turns = new Turns();
+
+  const create: Errand = (submission) => {
+    const { fields, seed } = submission.input as Pick<CreateFaultPlan, 'fields'> & { seed?: number };
+    const { orgId, appId } = submission.context;
+    // Nodes do not wait for each other: a limit may be passed by a few.
+    return turns.take(appId ?? '', async () => {
+      const others = await countActivePlans(reader, orgId, appId ?? '');
+      const input: CreateFaultPlan = { fields, seed: seed ?? randomInt(limits.faultSeedMax + 1), others };
+      return engine.submit({ ...submission, input });
+    });
+  };
+
+  return new Map([[createFaultPlan.name, create]]);
+}

@@ -1,0 +1,448 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { Server } from '../../src/server.ts';
+import { verify } from '../../src/verify.ts';
+import { createDatabase } from '../support/postgres.ts';
+import type { Receiver } from '../support/receiver.ts';
+import { withStatus } from '../support/receiver.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { tenant } from '../support/tenant.ts';
+import { hourMs, text } from './clockwork.ts';
+import { hitsOf, plan, plans, readPlan } from './faults.ts';
+import {
+  type Attempt,
+  deliveries,
+  events,
+  eventually,
+  expectSigned,
+  type HookShop,
+  openHookShop,
+  payloadsOf,
+  receiving,
+  webhooks,
+} from './hooks.ts';
+import { done } from './lifecycle.ts';
+
+type Struck = Attempt & { readonly faultPlanId: string | null };
+
+describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
+  let server: Server;
+
+  beforeAll(async () => {
+    server = await openServer(kind);
+  });
+  afterAll(() => server?.close());
+
+  const idsOf = (receiver: Receiver) => payloadsOf(receiver).map(({ id }) => id);
+  const attemptsOf = async (shop: HookShop, eventId: string) => {
+    const delivery = await shop.only(`eventId=${eventId}`);
+    return { delivery, attempts: delivery.attempts as readonly Struck[] };
+  };
+  /** Events by hand, each sent before the next is made unless told. */
+  const tell = async (shop: HookShop, count: number, type?: string): Promise<readonly string[]> => {
+    const ids: string[] = [];
+    for (let i = 0; i < count; i += 1) ids.push((await shop.tell(type)).id);
+    return ids;
+  };
+
+  describe('duplicate', () => {
+    test('the same bytes come once more, with the same id and signature, and every send is recorded', async () => {
+      const receiver = await receiving();
+      const shop = await openHookShop(server);
+      const hook = await shop.hook(receiver);
+      const { id: planId } = await plan(shop.client, {
+        on: 'webhooks',
+        fault: { type: 'duplicate' },
+        count: 1,
+      });
+      const [first = '', second = ''] = await tell(shop, 2);
+      await shop.sent();
+      const twice = receiver.received.filter(({ headers }) => headers['webhook-id'] === first);
+      expect(twice).toHaveLength(2);
+      expect(twice[1]?.body).toBe(twice[0]?.body);
+      for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature'])
+        expect(twice[1]?.headers[name]).toBe(twice[0]?.headers[name]);
+      for (const received of twice) expectSigned(received, [hook.secret], []);
+      expect(receiver.received).toHaveLength(3);
+      const { delivery, attempts } = await attemptsOf(shop, first);
+      expect(delivery).toMatchObject({ status: 'succeeded', attemptCount: 2, faultPlanId: planId });
+      expect(attempts).toMatchObject([
+        { number: 1, status: 'pending', responseStatus: 204, error: null, faultPlanId: planId },
+        { number: 2, status: 'succeeded', responseStatus: 204, error: null, faultPlanId: planId },
+      ]);
+      const other = await attemptsOf(shop, second);
+      expect(other.delivery).toMatchObject({ status: 'succeeded', attemptCount: 1, faultPlanId: null });
+      expect(other.attempts).toMatchObject([{ number: 1, faultPlanId: null }]);
+      expect(await readPlan(shop.client, planId)).toMatchObject({ status: 'exhausted', seen: 1, applied: 1 });
+    });
+
+    test('five copies are five more; what the last one is answered with counts, and a retry is not copied', async () => {
+      const receiver = await receiving((_one, response, count) =>
+        response.writeHead(count <= 6 ? 500 : 204).end(),
+      );
+      const shop = await openHookShop(server);
+      await shop.hook(receiver, { maxConcurrency: 1 });
+      const { id: planId } = await plan(shop.client, {
+        ...{ on: 'webhooks', fault: { type: 'duplicate', copies: 5 }, count: 1 },
+      });
+      const [event = ''] = await tell(shop, 1);
+      await shop.sent();
+      expect(receiver.received).toHaveLength(6);
+      const before = await attemptsOf(shop, event);
+      expect(before.delivery).toMatchObject({ status: 'pending', attemptCount: 6 });
+      expect(before.attempts.map(({ responseStatus }) => responseStatus)).toEqual([
+        500, 500, 500, 500, 500, 500,
+      ]);
+      await shop.time.advance({ seconds: 30 });
+      expect(receiver.received).toHaveLength(7);
+      const { delivery, attempts } = await attemptsOf(shop, event);
+      expect(delivery).toMatchObject({ status: 'succeeded', attemptCount: 7 });
+      expect(attempts.map(({ number, faultPlanId }) => [number, faultPlanId])).toEqual([
+        ...[1, 2, 3, 4, 5, 6].map((number) => [number, planId]),
+        [7, null],
+      ]);
+    });
+  });
+
+  describe('drop', () => {
+    test('the first attempt is not sent and recorded as failed, the retry comes by the profile', async () => {
+      const receiver = await receiving();
+      const shop = await openHookShop(server);
+      await shop.hook(receiver);
+      const { id: planId } = await plan(shop.client, { on: 'webhooks', fault: { type: 'drop' }, count: 1 });
+      const [lost = '', safe = ''] = await tell(shop, 2);
+      await shop.sent();
+      expect(idsOf(receiver)).toEqual([safe]);
+      const before = await attemptsOf(shop, lost);
+      expect(before.delivery).toMatchObject({ status: 'pending', attemptCount: 1 });
+      expect(before.attempts).toMatchObject([
+        {
+          ...{ number: 1, status: 'pending', error: `Fault plan ${planId}: dropped`, faultPlanId: planId },
+          ...{ requestHeaders: null, responseStatus: null, responseBody: null },
+        },
+      ]);
+      await shop.time.advance({ seconds: 10 });
+      expect(idsOf(receiver)).toEqual([safe, lost]);
+      const { delivery, attempts } = await attemptsOf(shop, lost);
+      expect(delivery).toMatchObject({ status: 'succeeded', attemptCount: 2 });
+      expect(attempts[1]).toMatchObject({ number: 2, status: 'succeeded', faultPlanId: null });
+    });
+
+    test('without retries it has failed', async () => {
+      const receiver = await receiving();
+      const shop = await openHookShop(server);
+      await shop.hook(receiver, { retryProfile: 'none' });
+      await plan(shop.client, { on: 'webhooks', fault: { type: 'drop' }, count: 1 });
+      const [lost = ''] = await tell(shop, 1);
+      await shop.sent();
+      expect(receiver.received).toEqual([]);
+      expect((await attemptsOf(shop, lost)).delivery).toMatchObject({ status: 'failed', attemptCount: 1 });
+    });
+
+    test('a seed drops the same events in every run, and another seed others', async () => {
+      const runs: (readonly number[])[] = [];
+      for (const seed of [21, 21, 22]) {
+        const receiver = await receiving();
+        const shop = await openHookShop(server);
+        await shop.hook(receiver, { maxConcurrency: 1 });
+        const { id } = await plan(shop.client, { on: 'webhooks', fault: { type: 'drop' }, share: 25, seed });
+        const told = await tell(shop, 24);
+        await shop.sent();
+        const came = new Set(idsOf(receiver));
+        runs.push(told.flatMap((event, i) => (came.has(event) ? [] : [i + 1])));
+        expect(await readPlan(shop.client, id)).toMatchObject({ seen: 24, applied: runs.at(-1)?.length });
+      }
+      expect(runs[0]).toEqual(hitsOf(21, 25, 24));
+      expect(runs[1]).toEqual(runs[0]);
+      expect(runs[2]).toEqual(hitsOf(22, 25, 24));
+      expect(runs[2]).not.toEqual(runs[0]);
+    });
+  });
+
+  describe('delay', () => {
+    test('it is sent so much later by the clock of the application, and an advance brings it', async () => {
+      const receiver = await receiving();
+      const shop = await openHookShop(server);
+      await shop.hook(receiver);
+      const { id: planId } = await plan(shop.client, {
+        ...{ on: 'webhooks', fault: { type: 'delay', seconds: 3_600 }, count: 1 },
+      });
+      const { now } = await shop.time.read();
+      const [late = '', soon = ''] = await tell(shop, 2);
+      await shop.sent();
+      expect(idsOf(receiver)).toEqual([soon]);
+      const before = await attemptsOf(shop, late);
+      const dueAt = text(Date.parse(now) + hourMs);
+      expect(before.delivery).toMatchObject({
+        ...{ status: 'pending', attemptCount: 0, faultPlanId: planId, nextAttemptAt: dueAt },
+      });
+      await shop.time.advance({ seconds: 3_599 });
+      expect(idsOf(receiver)).toEqual([soon]);
+      const { happened } = await shop.time.advance({ seconds: 1 });
+      expect(idsOf(receiver)).toEqual([soon, late]);
+      expect(happened).toMatchObject([{ type: 'delivery', at: dueAt, to: 'succeeded' }]);
+      const { delivery, attempts } = await attemptsOf(shop, late);
+      expect(delivery).toMatchObject({ status: 'succeeded', attemptCount: 1 });
+      expect(attempts).toMatchObject([{ number: 1, at: dueAt, error: null, faultPlanId: planId }]);
+    });
+
+    test('what a delayed one meets then is retried by the profile, counted from there', async () => {
+      const receiver = await receiving((_one, response, count) =>
+        response.writeHead(count === 1 ? 500 : 204).end(),
+      );
+      const shop = await openHookShop(server);
+      await shop.hook(receiver);
+      await plan(shop.client, { on: 'webhooks', fault: { type: 'delay', seconds: 60 }, count: 1 });
+      const [late = ''] = await tell(shop, 1);
+      await shop.time.advance({ seconds: 60 });
+      expect(receiver.received).toHaveLength(1);
+      await shop.time.advance({ seconds: 6 });
+      expect((await attemptsOf(shop, late)).delivery).toMatchObject({ status: 'succeeded', attemptCount: 2 });
+    });
+  });
+
+  describe('reorder', () => {
+    test('an event comes after the next one of the endpoint, by a clock that runs', async () => {
+      const receiver = await receiving();
+      const shop = await openHookShop(server, { isRunning: true });
+      await shop.hook(receiver);
+      const { id: planId } = await plan(shop.client, {
+        on: 'webhooks',
+        fault: { type: 'reorder' },
+        count: 1,
+      });
+      const [first = ''] = await tell(shop, 1);
+      await eventually(
+        () => readPlan(shop.client, planId),
+        ({ applied }) => applied === 1,
+      );
+      expect(receiver.received).toEqual([]);
+      const [second = '', third = ''] = await tell(shop, 2);
+      await receiver.waitFor(3);
+      const came = idsOf(receiver);
+      expect(new Set(came)).toEqual(new Set([first, second, third]));
+      expect(came.indexOf(second)).toBeLessThan(came.indexOf(first));
+      const { delivery, attempts } = await eventually(
+        () => attemptsOf(shop, first),
+        (one) => one.delivery.status === 'succeeded',
+      );
+      expect(delivery.attemptCount).toBe(1);
+      expect(attempts).toMatchObject([{ number: 1, faultPlanId: planId, error: null }]);
+    });
+
+    test('with one request at a time and several to come, pairs change places, and none is lost', async () => {
+      const receiver = await receiving();
+      const shop = await openHookShop(server);
+      const hook = await shop.hook(receiver, { maxConcurrency: 1 });
+      await shop.act(hook.id, 'disable');
+      await plan(shop.client, { on: 'webhooks', fault: { type: 'reorder' }, count: 3 });
+      const told = await tell(shop, 8);
+      await shop.act(hook.id, 'enable');
+      await shop.sent();
+      const came = idsOf(receiver);
+      expect([...came].sort()).toEqual([...told].sort());
+      const place = (k: number) => came.indexOf(told[k - 1] ?? '');
+      for (const k of [1, 3, 5]) expect(place(k)).toBeGreaterThan(place(k + 1));
+      expect(place(7)).toBeLessThan(place(8));
+    });
+
+    test('an answer that is slow, or bad, does not bring the held one forward', async () => {
+      const order: string[] = [];
+      const receiver = await receiving((one, response) => {
+        const id = String(one.headers['webhook-id']);
+        order.push(`${id} came`);
+        setTimeout(() => {
+          order.push(`${id} answered`);
+          response.writeHead(order.length === 2 ? 500 : 204).end();
+        }, 150);
+      });
+      const shop = await openHookShop(server, { isRunning: true });
+      await shop.hook(receiver, { retryProfile: 'none' });
+      const { id: planId } = await plan(shop.client, {
+        on: 'webhooks',
+        fault: { type: 'reorder' },
+        count: 1,
+      });
+      const [first = ''] = await tell(shop, 1);
+      await eventually(
+        () => readPlan(shop.client, planId),
+        ({ applied }) => applied === 1,
+      );
+      const [second = ''] = await tell(shop, 1);
+      await eventually(
+        async () => order.length,
+        (length) => length === 4,
+      );
+      expect(order).toEqual([`${second} came`, `${second} answered`, `${first} came`, `${first} answered`]);
+    });
+
+    test('when no other comes, an advance of the clock lets it go at once', async () => {
+      const receiver = await receiving();
+      const shop = await openHookShop(server, { isRunning: true });
+      await shop.hook(receiver);
+      const { id: planId } = await plan(shop.client, {
+        on: 'webhooks',
+        fault: { type: 'reorder' },
+        count: 1,
+      });
+      const [only = ''] = await tell(shop, 1);
+      await eventually(
+        () => readPlan(shop.client, planId),
+        ({ applied }) => applied === 1,
+      );
+      const startedAt = performance.now();
+      const { complete } = await shop.time.advance({ seconds: 1 });
+      expect(complete).toBe(true);
+      expect(performance.now() - startedAt).toBeLessThan(15_000);
+      expect(idsOf(receiver)).toEqual([only]);
+    });
+
+    test('when no other comes and nobody moves the clock, twenty seconds let it go', {
+      timeout: 60_000,
+    }, async () => {
+      const receiver = await receiving();
+      const shop = await openHookShop(server, { isRunning: true });
+      await shop.hook(receiver);
+      await plan(shop.client, { on: 'webhooks', fault: { type: 'reorder' }, count: 1 });
+      const startedAt = performance.now();
+      const [only = ''] = await tell(shop, 1);
+      await receiver.waitFor(1, 40_000);
+      expect(performance.now() - startedAt).toBeGreaterThan(19_000);
+      expect(idsOf(receiver)).toEqual([only]);
+      await eventually(
+        () => attemptsOf(shop, only),
+        (one) => one.delivery.status === 'succeeded',
+      );
+    });
+
+    test.runIf(kind === 'postgres')('it is so on two nodes as well, whichever sends', async () => {
+      const databaseUrl = await createDatabase(inject('postgresUrl'));
+      const settings = { databaseUrl, secret: 'the secret of a test server' };
+      const nodes = await Promise.all([openServer(kind, settings), openServer(kind, settings)]);
+      try {
+        const receiver = await receiving();
+        const acme = await tenant(nodes[0]);
+        const clients = nodes.map((node) => acme.clientOn(node.app));
+        const on = (i: number) => clients[i % 2] ?? acme.client;
+        done(await acme.client.post(webhooks, { url: receiver.url }));
+        for (let round = 0; round < 5; round += 1) {
+          const { id } = await plan(on(round), { on: 'webhooks', fault: { type: 'reorder' }, count: 1 });
+          const first = done(await on(round).post(events, { type: 'customer.created' }));
+          await eventually(
+            () => readPlan(on(round), id),
+            ({ applied }) => applied === 1,
+          );
+          const second = done(await on(round + 1).post(events, { type: 'customer.created' }));
+          await receiver.waitFor(2 * round + 2);
+          expect(idsOf(receiver).slice(2 * round)).toEqual([second.id, first.id]);
+        }
+      } finally {
+        for (const node of nodes) await node.close();
+      }
+    });
+  });
+
+  describe('what a plan is one for', () => {
+    test('event types by filters like those of an endpoint', async () => {
+      const receiver = await receiving();
+      const shop = await openHookShop(server);
+      await shop.hook(receiver, { retryProfile: 'none' });
+      const { id } = await plan(shop.client, {
+        ...{ on: 'webhooks', fault: { type: 'drop' }, share: 100 },
+        eventTypes: ['payment.*', 'customer.archived'],
+      });
+      for (const type of ['payment.created', 'customer.created', 'customer.archived', 'transfer.quoted'])
+        await shop.tell(type);
+      await shop.sent();
+      expect(
+        payloadsOf(receiver)
+          .map(({ type }) => type)
+          .sort(),
+      ).toEqual(['customer.created', 'transfer.quoted']);
+      expect(await readPlan(shop.client, id)).toMatchObject({ seen: 2, applied: 2 });
+    });
+
+    test('a test of an endpoint, a replay and a retry are not hit, nor is another application', async () => {
+      const receiver = await receiving();
+      const shop = await openHookShop(server);
+      const hook = await shop.hook(receiver, { retryProfile: 'fast' });
+      const [told = ''] = await tell(shop, 1);
+      receiver.answer(withStatus(500));
+      const [failing = ''] = await tell(shop, 1);
+      await shop.sent();
+      receiver.answer(withStatus(204));
+      const { id } = await plan(shop.client, { on: 'webhooks', fault: { type: 'drop' }, share: 100 });
+      const before = receiver.received.length;
+      expect(done(await shop.client.post(`${webhooks}/${hook.id}/test`)).status).toBe('succeeded');
+      done(await shop.client.post(`${events}/${told}/replay`));
+      await shop.time.advance({ seconds: 5 });
+      expect(receiver.received.length).toBeGreaterThanOrEqual(before + 3);
+      expect((await attemptsOf(shop, failing)).delivery.status).toBe('succeeded');
+      expect(await readPlan(shop.client, id)).toMatchObject({ status: 'active', seen: 0 });
+      const sibling = await shop.addKey({ application: 'app' });
+      const theirs = await receiving();
+      done(await sibling.client.post(webhooks, { url: theirs.url }));
+      done(await sibling.client.post(events, { type: 'customer.created' }));
+      await theirs.waitFor(1);
+      expect(await readPlan(shop.client, id)).toMatchObject({ status: 'active', seen: 0 });
+    });
+
+    test('each endpoint of an event is one that matches; a canceled plan hits nothing more', async () => {
+      const shop = await openHookShop(server);
+      const [one, two] = [await receiving(), await receiving()];
+      await shop.hook(one, { retryProfile: 'none' });
+      await shop.hook(two, { retryProfile: 'none' });
+      const { id } = await plan(shop.client, { on: 'webhooks', fault: { type: 'drop' }, share: 100 });
+      await tell(shop, 1);
+      await shop.sent();
+      expect([one.received.length, two.received.length]).toEqual([0, 0]);
+      expect(await readPlan(shop.client, id)).toMatchObject({ seen: 2, applied: 2 });
+      done(await shop.client.post(`${plans}/${id}/cancel`));
+      await tell(shop, 1);
+      await shop.sent();
+      expect([one.received.length, two.received.length]).toEqual([1, 1]);
+    });
+
+    test('requests are not hit by a plan for webhooks, nor webhooks by one for requests', async () => {
+      const receiver = await receiving();
+      const shop = await openHookShop(server);
+      await shop.hook(receiver);
+      const forWebhooks = await plan(shop.client, { on: 'webhooks', fault: { type: 'duplicate' }, count: 5 });
+      const created = done(await shop.client.post('developer_api_customers', { name: 'Ada' }));
+      await plan(shop.client, { on: 'requests', fault: { type: 'error', code: 'internal_error' }, count: 1 });
+      await shop.sent();
+      expect(receiver.received).toHaveLength(2);
+      expect(await readPlan(shop.client, forWebhooks.id)).toMatchObject({ seen: 1, applied: 1 });
+      expect((await shop.client.get(`developer_api_customers/${created.id}`)).code).toBe('internal_error');
+    });
+  });
+
+  test('many at once with a share of each fault: every event arrives, and the counts are exact', async () => {
+    const receiver = await receiving();
+    const shop = await openHookShop(server);
+    await shop.hook(receiver, { retryProfile: 'fast' });
+    const made = [];
+    for (const fault of [
+      { type: 'drop' },
+      { type: 'duplicate', copies: 2 },
+      { type: 'delay', seconds: 30 },
+      { type: 'reorder' },
+    ])
+      made.push(await plan(shop.client, { on: 'webhooks', fault, share: 20, seed: 1 }));
+    const told = await Promise.all(Array.from({ length: 100 }, () => shop.tell()));
+    await shop.time.advance({ seconds: 120 });
+    const came = idsOf(receiver);
+    expect(new Set(came)).toEqual(new Set(told.map(({ id }) => id)));
+    const [drop, duplicate, delay] = await Promise.all(made.map(({ id }) => readPlan(shop.client, id)));
+    expect(drop).toMatchObject({ seen: 100, applied: 20 });
+    expect(duplicate?.seen).toBe(80);
+    expect(delay?.seen).toBe(80 - Number(duplicate?.applied));
+    expect(came).toHaveLength(100 + 2 * Number(duplicate?.applied));
+    const left = done(await shop.client.get(deliveries, 'status=pending')).data;
+    expect(left).toEqual([]);
+  });
+
+  test('the books are in order with all of this in them', async () => {
+    const { checks } = await verify(server.database);
+    expect(checks.filter(({ differences }) => differences.length > 0)).toEqual([]);
+  });
+});

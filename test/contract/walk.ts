@@ -1,0 +1,195 @@
+import type { FastifyInstance } from 'fastify';
+import { scopes } from '../../src/kernel/scopes.ts';
+import { routes } from '../../src/resources/index.ts';
+import { applySeed } from '../../src/seed.ts';
+import { ApiClient, type Body } from '../support/api-client.ts';
+import { openReceiver } from '../support/receiver.ts';
+import { openApp, openServer } from '../support/server.ts';
+import { newKey } from '../support/tenant.ts';
+import { stable } from './stable.ts';
+
+/** What an operation was asked, and what it answered. */
+export interface Exchange {
+  readonly request?: unknown;
+  readonly response: unknown;
+}
+
+/** When the examples take place. Every request comes a second after the one before. */
+const start = Date.parse('2026-11-15T09:30:00.000Z');
+
+/**
+ * A day in the life of a shop, on a real server: every operation is called once in a way that is worth showing. What is
+ * random in the answers (ids, secrets, ports) is made stable, so that the examples change only when the answers do.
+ */
+export async function playExamples(): Promise<Readonly<Record<string, Exchange>>> {
+  // No workers: they would go by the real time, and the examples have a time of their own.
+  const server = await openServer('pglite', { role: 'api' });
+  const receiver = await openReceiver();
+  let now = start;
+  const app = openApp(server, { wallClock: () => now });
+  try {
+    const key = newKey();
+    const apiKeys = [{ name: 'server', key, scopes: [...scopes] }];
+    const applications = [{ name: 'web', apiKeys }];
+    await applySeed({ organizations: [{ name: 'Acme', applications }] }, server, () => now);
+    const exchanges: Record<string, Exchange> = {};
+    const call = caller(app, key, exchanges, () => {
+      now += 1_000;
+    });
+    // What is sent to a receiver is sent in the real world.
+    const callNow = caller(server.app, key, exchanges, () => undefined);
+    await walk(call, callNow, receiver.url);
+    const order = routes
+      .map(({ operationId }) => operationId)
+      .filter((name) => exchanges[name] !== undefined);
+    const sorted = order.map((name) => [name, exchanges[name] as Exchange] as const);
+    return stable(Object.fromEntries(sorted), receiver.url, Date.now()) as Record<string, Exchange>;
+  } finally {
+    await app.close();
+    await receiver.close();
+    await server.close();
+  }
+}
+
+type Call = (operationId: string, params?: Readonly<Record<string, string>>, body?: unknown) => Promise<Body>;
+
+/** They list all that there is, on dozens of pages: two of each kind show what they look like. */
+const catalogues: ReadonlySet<string> = new Set(['getCapabilities', 'getStateMachines']);
+
+function shortened(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, 2).map(shortened);
+  if (typeof value !== 'object' || value === null) return value;
+  const { eventSchemas: schemas, ...rest } = value as Record<string, unknown>;
+  const short = Object.entries(rest).map(([name, part]) => [name, shortened(part)] as const);
+  const [first] = Object.entries(schemas ?? {});
+  return Object.fromEntries(first ? [...short, ['eventSchemas', Object.fromEntries([first])]] : short);
+}
+
+/** The last call of an operation is the one that is shown. */
+function caller(
+  app: FastifyInstance,
+  key: string,
+  exchanges: Record<string, Exchange>,
+  tick: () => void,
+): Call {
+  const client = new ApiClient(app, key);
+  return async (operationId, params = {}, body) => {
+    const route = routes.find((one) => one.operationId === operationId);
+    if (!route) throw new Error(`there is no operation ${operationId}`);
+    const { query = '', ...inPath } = params;
+    const path = route.path.replace(/\{(\w+)\}/g, (_match, name: string) => inPath[name] ?? '');
+    tick();
+    const answer = route.method === 'GET' ? await client.get(path, query) : await client.post(path, body);
+    if (answer.status >= 300) throw new Error(`${operationId} was refused: ${answer.text}`);
+    const response = catalogues.has(operationId) ? shortened(answer.body) : answer.body;
+    exchanges[operationId] = { ...(body === undefined ? {} : { request: body }), response };
+    return answer.body;
+  };
+}
+
+async function walk(call: Call, callNow: Call, url: string): Promise<void> {
+  for (const operation of ['getStatus', 'getCapabilities', 'getStateMachines', 'getClock'])
+    await call(operation);
+  const endpoint = await webhooks(call, callNow, url);
+  const customer = await call('createCustomer', {}, { name: 'Ada Lovelace', email: 'ada@example.com' });
+  await call('updateCustomer', { id: customer.id }, { phone: '+442079460958', metadata: { plan: 'pro' } });
+  await payments(call, customer.id);
+  await transfers(call, customer.id);
+  await call('listCustomers');
+  await call('retrieveCustomer', { id: customer.id });
+  await call('archiveCustomer', { id: customer.id });
+  await call('freezeClock');
+  await call('advanceClock', {}, { seconds: 86_400 });
+  for (const operation of ['listSettlements', 'getReconciliation', 'getBalances']) await call(operation);
+  await call('retrieveSettlement', { date: '2026-11-15' });
+  await call('resetClock');
+  await events(call, endpoint);
+}
+
+async function webhooks(call: Call, callNow: Call, url: string): Promise<string> {
+  const asked = { url, eventTypes: ['payment.*', 'transfer.completed'], retryProfile: 'fast' };
+  const { id } = await call('createWebhook', {}, asked);
+  await call('updateWebhook', { id }, { description: 'Orders', maxConcurrency: 1 });
+  await call('rotateWebhookSecret', { id }, { overlapSeconds: 3_600 });
+  await callNow('testWebhook', { id }, { type: 'payment.captured' });
+  await call('listWebhookDeliveries');
+  await call('disableWebhook', { id });
+  await call('enableWebhook', { id });
+  await call('listWebhooks');
+  await call('retrieveWebhook', { id });
+  return id;
+}
+
+async function payments(call: Call, customerId: string): Promise<void> {
+  const asked = {
+    amount: 12_500,
+    currency: 'EUR',
+    customerId,
+    captureMethod: 'manual',
+    reference: 'order-1001',
+  };
+  const { id } = await call('createPayment', {}, { ...asked, metadata: { cart: '81' } });
+  await call('advancePayment', { id }, { to: 'authorized' });
+  await call('advancePayment', { id }, { action: 'capture', amount: 10_000, final: true });
+  await call('refundPayment', { id }, { amount: 2_500, reason: 'One item was sent back' });
+  const pending = await call('createPayment', {}, { ...asked, scenario: 'refund_pending' });
+  await call('advancePayment', { id: pending.id }, { to: 'captured' });
+  const refund = await call(
+    'refundPayment',
+    { id: pending.id },
+    { amount: 2_500, reason: 'One item was sent back' },
+  );
+  await call('advanceRefund', { id: refund.id }, { action: 'succeed' });
+  const disputed = await call('createPayment', {}, { ...asked, reference: 'order-1002' });
+  const { disputeId } = await call('advancePayment', { id: disputed.id }, { to: 'disputed' });
+  const evidence = { receipt: 'https://shop.example/receipts/1002' };
+  await call('advanceDispute', { id: String(disputeId) }, { action: 'submit_evidence', evidence });
+  const settled = await call(
+    'createPayment',
+    {},
+    { ...asked, metadata: { cart: '81' }, scenario: 'approve' },
+  );
+  await call('advancePayment', { id: settled.id }, { to: 'settled' });
+  await call('advancePayment', { id: settled.id }, { action: 'refund', amount: 2_500 });
+  await call('retrievePayment', { id: settled.id });
+  await call('retrieveRefund', { id: refund.id });
+  await call('retrieveDispute', { id: String(disputeId) });
+  await call('listPaymentHistory', { id });
+  for (const of of ['listPaymentProviderEvents', 'listPaymentLedgerEntries']) await call(of, { id });
+  await call('listPayments', { query: 'limit=2' });
+  for (const of of ['listRefunds', 'listDisputes', 'listLedgerEntries']) await call(of, { query: 'limit=2' });
+}
+
+async function transfers(call: Call, customerId: string): Promise<void> {
+  await call('listFxRates', { query: 'sourceCurrency=EUR&targetCurrency=USD' });
+  const beneficiary = { name: 'Grace Hopper', country: 'US', account: '000123456789' };
+  const amounts = { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 50_000 };
+  const { id } = await call(
+    'createTransfer',
+    {},
+    { ...amounts, customerId, beneficiary, reference: 'invoice-77' },
+  );
+  await call('advanceTransfer', { id }, { action: 'accept' });
+  await call('advanceTransfer', { id }, { to: 'completed' });
+  await call('retrieveTransfer', { id });
+  for (const of of ['listTransferHistory', 'listTransferProviderEvents', 'listTransferLedgerEntries'])
+    await call(of, { id });
+  await call('listTransfers', { query: 'limit=2' });
+}
+
+async function events(call: Call, endpoint: string): Promise<void> {
+  const { id } = await call(
+    'createWebhookEvent',
+    {},
+    { type: 'payment.captured', data: { reference: 'order-1003' } },
+  );
+  await call('retrieveWebhookEvent', { id });
+  await call('listWebhookEvents', { query: 'limit=2' });
+  await call('replayWebhookEvent', { id }, { webhookId: endpoint });
+  const { data } = await call('listWebhookDeliveries', { query: 'status=succeeded' });
+  await call('retrieveWebhookDelivery', { id: data[0]?.id ?? '' });
+  const span = { from: '2026-11-15T00:00:00.000Z', to: '2026-11-16T00:00:00.000Z' };
+  await call('replayWebhookDeliveries', {}, { ...span, select: 'failed' });
+  const replays = await call('listWebhookReplays');
+  await call('retrieveWebhookReplay', { id: replays.data[0]?.id ?? '' });
+}

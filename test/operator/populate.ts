@@ -1,0 +1,83 @@
+import { expect } from 'vitest';
+import type { Server } from '../../src/server.ts';
+import type { ApiClient, Body } from '../support/api-client.ts';
+
+const payments = 'developer_api_payments';
+
+/** Something of every kind of record, so that nothing can be forgotten unnoticed. */
+export async function populate(client: ApiClient, webhookUrl: string): Promise<Populated> {
+  const done = async (path: string, body?: unknown): Promise<Body> => {
+    const answer = await client.post(path, body);
+    expect(answer.status, answer.text).toBeLessThan(300);
+    return answer.body;
+  };
+  const webhook = await done('developer_api_webhooks', { url: webhookUrl, retryProfile: 'none' });
+  const silent = await done('developer_api_webhooks', { url: webhookUrl });
+  await done(`developer_api_webhooks/${silent.id}/disable`);
+  await done(`developer_api_webhooks/${webhook.id}/rotate_secret`, { overlapSeconds: 3_600 });
+  const customer = await done('developer_api_customers', { name: 'Ada', metadata: { 'ünïcode "': '1\n2' } });
+  const payment = async (scenario: string, to?: string): Promise<Body> => {
+    const body = { amount: 1_000, currency: 'EUR', customerId: customer.id, scenario };
+    const made = await done(payments, body);
+    return to === undefined ? made : done(`${payments}/${made.id}/advance`, { to });
+  };
+  await payment('approve');
+  await payment('approve', 'authorized');
+  const settled = await payment('approve', 'settled');
+  await payment('settle_short', 'settled');
+  await payment('dispute', 'disputed');
+  const captured = await payment('refund_pending', 'captured');
+  await done(`${payments}/${captured.id}/refund`, { amount: 100 });
+  const transfer = {
+    ...{ sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 5_000 },
+    beneficiary: { name: 'Grace' },
+  };
+  await done('developer_api_transfers', transfer);
+  const { id: sent } = await done('developer_api_transfers', transfer);
+  await done(`developer_api_transfers/${sent}/advance`, { to: 'sent' });
+  const event = await done('developer_api_webhook_events', { type: 'payment.created' });
+  await done(`developer_api_webhook_events/${event.id}/replay`);
+  const window = { from: '2026-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', select: 'all' };
+  await done('developer_api_webhook_deliveries/replay', window);
+  return { webhook, customer, payment: settled };
+}
+
+export interface Populated {
+  readonly webhook: Body;
+  readonly customer: Body;
+  readonly payment: Body;
+}
+
+/** Until nothing is due to be sent any more. */
+export async function settle({ database }: Server, orgId: string): Promise<void> {
+  for (let round = 0; round < 600; round += 1) {
+    const [row] = await database.query<{ count: number }>(
+      {
+        name: '',
+        text: `select count(*)::integer as count from deliveries d join webhooks w on w.org_id = d.org_id and w.id = d.webhook_id
+          where d.org_id = $1 and d.status = 'pending' and w.status = 'enabled'`,
+      },
+      [orgId],
+    );
+    if (row?.count === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('deliveries are still under way');
+}
+
+/** How many rows an organization has in each table. */
+export async function countRows(
+  { database }: Server,
+  orgId: string,
+  tables: readonly string[],
+): Promise<Readonly<Record<string, number>>> {
+  const counts: Record<string, number> = {};
+  for (const table of tables) {
+    const [row] = await database.query<{ count: number }>(
+      { name: '', text: `select count(*)::integer as count from ${table} where org_id = $1` },
+      [orgId],
+    );
+    counts[table] = row?.count ?? 0;
+  }
+  return counts;
+}

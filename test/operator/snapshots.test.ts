@@ -1,0 +1,436 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tablesOf } from '../../src/kernel/organization-tables.ts';
+import { readHeader } from '../../src/kernel/snapshot.ts';
+import type { Server } from '../../src/server.ts';
+import { verify } from '../../src/verify.ts';
+import { provokedBy } from '../api/codes.ts';
+import { ApiClient, type Body, expectEnvelope, seenCodes } from '../support/api-client.ts';
+import { openReceiver, type Receiver } from '../support/receiver.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { type Tenant, tenant } from '../support/tenant.ts';
+import { countRows, populate, settle } from './populate.ts';
+
+const token = 'x'.repeat(40);
+const jsonl = { 'content-type': 'application/jsonl' };
+const otherKind = { pglite: 'postgres', postgres: 'pglite' } as const;
+
+interface ImportBody extends Body {
+  readonly organization: { readonly id: string; readonly name: string };
+  readonly applications: readonly { readonly id: string; readonly name: string }[];
+  readonly apiKeys: readonly { readonly id: string; readonly name: string; readonly key?: string }[];
+  readonly webhooks: readonly { readonly id: string; readonly url: string; readonly secret?: string }[];
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+async function exported(server: Server, orgId: string, query = 'secrets=true'): Promise<string> {
+  const response = await server.app.inject({
+    url: `/_operator/organizations/${orgId}/snapshot?${query}`,
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(response.statusCode, response.body).toBe(200);
+  expect(response.headers['content-type']).toBe('application/jsonl');
+  return response.body;
+}
+
+function operatorOf(server: Server) {
+  const client = new ApiClient(server.app, token);
+  return {
+    post: (path: string, body?: unknown) => client.post(`/_operator/${path}`, body),
+    import: (snapshot: string | Buffer, query = '') =>
+      client.send('/_operator/snapshots', { method: 'POST', query, raw: snapshot, headers: jsonl }),
+  };
+}
+
+/** Without the moment of the export, which differs by nature. */
+const undated = (snapshot: string) => snapshot.replace(/"exportedAt":"[^"]*"/, '');
+
+async function expectSound({ database }: Server): Promise<void> {
+  const { checks } = await verify(database);
+  expect(checks.flatMap(({ name, differences }) => differences.map((one) => ({ name, ...one })))).toEqual([]);
+}
+
+describe.each(databaseKinds)('snapshots of %s', (kind) => {
+  let server: Server;
+  let other: Server;
+  let receiver: Receiver;
+  let acme: Tenant;
+  let made: Awaited<ReturnType<typeof populate>>;
+  let snapshot: string;
+
+  beforeAll(async () => {
+    [server, other] = [
+      await openServer(kind, { operatorToken: token }),
+      await openServer(otherKind[kind], {
+        operatorToken: token,
+        secret: 'another secret of another server!',
+      }),
+    ];
+    receiver = await openReceiver();
+    acme = await tenant(server);
+    made = await populate(acme.client, receiver.url);
+    const second = await acme.addKey({ application: 'mobile', scopes: ['payments:read', 'payments:write'] });
+    await second.client.post('developer_api_payments', { amount: 5, currency: 'JPY' });
+    await acme.client.post('developer_api_clock/advance', { seconds: 3_600 });
+    await acme.client.post('developer_api_clock/freeze');
+    await settle(server, acme.orgId);
+    snapshot = await exported(server, acme.orgId);
+  });
+  afterAll(async () => {
+    await server?.close();
+    await other?.close();
+    await receiver?.close();
+  });
+
+  test('has every kind of record, and says of itself what it is', async () => {
+    const [first = '', ...lines] = snapshot.trimEnd().split('\n');
+    expect(readHeader(first, 1, 1_000)).toMatchObject({
+      organization: { id: acme.orgId, name: acme.orgName },
+      hasSecrets: true,
+    });
+    const tables = lines.map((line) => (JSON.parse(line) as { table: string }).table);
+    expect([...new Set(tables)]).toEqual(
+      tablesOf('kept', 'record').filter((table) => tables.includes(table)),
+    );
+    const counts = await countRows(server, acme.orgId, tablesOf('kept', 'record'));
+    for (const [table, count] of Object.entries(counts)) {
+      expect(tables.filter((one) => one === table).length, table).toBe(count);
+      expect(count, table).toBeGreaterThan(0);
+    }
+  });
+
+  test('holds no key, no sealed text and nobody’s name; secrets only when they are asked for', async () => {
+    const bare = await exported(server, acme.orgId, 'secrets=false');
+    expect(await exported(server, acme.orgId, '')).toHaveLength(bare.length);
+    for (const text of [snapshot, bare]) {
+      expect(text).not.toContain(acme.key);
+      expect(text).not.toContain('sealed.v1.');
+      expect(text).not.toMatch(/"table":"(members|invitations|audit|audit_seals|requests|idempotency)"/);
+    }
+    expect(snapshot).toContain('whsec_');
+    expect(bare).not.toContain('whsec_');
+  });
+
+  test('the same data gives the same bytes, also after the way to the other database and back', async () => {
+    expect(undated(await exported(server, acme.orgId))).toBe(undated(snapshot));
+    const there = await operatorOf(other).import(snapshot);
+    expect(there.status, there.text).toBe(201);
+    const again = await exported(other, acme.orgId);
+    expect(undated(again)).toBe(undated(snapshot));
+    const home = await openServer(kind, { operatorToken: token });
+    expect((await operatorOf(home).import(again)).status).toBe(201);
+    expect(undated(await exported(home, acme.orgId))).toBe(undated(snapshot));
+    await expectSound(home);
+    await home.close();
+    await expectSound(other);
+  });
+
+  test('on the other server its keys work, its records are there and its clock stands where it stood', async () => {
+    const client = acme.clientOn(other.app);
+    const payment = await client.get(`developer_api_payments/${made.payment.id}`);
+    expect({ ...payment.body, requestId: '' }).toEqual({
+      ...(await acme.client.get(`developer_api_payments/${made.payment.id}`)).body,
+      requestId: '',
+    });
+    expect((await client.get('developer_api_clock')).body).toMatchObject({
+      status: 'frozen',
+      now: (await acme.client.get('developer_api_clock')).body.now,
+    });
+    const refunded = await client.post(`developer_api_payments/${made.payment.id}/refund`, { amount: 1 });
+    expect(refunded.status, refunded.text).toBe(201);
+    await expectSound(other);
+  });
+
+  test('409: an organization that is there already', async () => {
+    const { code, body } = await operatorOf(server).import(snapshot);
+    expect(code).toBe('organization_exists');
+    expect(body.error.details).toEqual({ organization: { id: acme.orgId, name: acme.orgName } });
+    expect(undated(await exported(server, acme.orgId))).toBe(undated(snapshot));
+  });
+
+  test('an import without secrets makes new ones and tells them once; with secrets it tells none', async () => {
+    const fresh = await openServer(kind, { operatorToken: token });
+    const body = (await operatorOf(fresh).import(await exported(server, acme.orgId, '')))
+      .body as unknown as ImportBody;
+    expect(body.webhooks).toHaveLength(2);
+    for (const { secret } of body.webhooks) expect(secret).toMatch(/^whsec_/);
+    expect(body.apiKeys.every(({ key }) => key === undefined)).toBe(true);
+    const before = receiver.received.length;
+    const client = acme.clientOn(fresh.app);
+    const test = await client.post(`developer_api_webhooks/${made.webhook.id}/test`);
+    expect(test.status, test.text).toBe(200);
+    expect(receiver.received.length).toBe(before + 1);
+    await fresh.close();
+  });
+
+  describe('a fork', () => {
+    let fork: ImportBody;
+    let client: ApiClient;
+
+    beforeAll(async () => {
+      const answer = await operatorOf(server).post(`organizations/${acme.orgId}/fork`, { name: 'Copy' });
+      expect(answer.status, answer.text).toBe(201);
+      fork = answer.body as unknown as ImportBody;
+      client = new ApiClient(server.app, fork.apiKeys.find(({ key }) => key !== undefined)?.key ?? '');
+    });
+
+    test('is another organization with applications, keys and webhooks of its own and the same records', async () => {
+      expect(fork).toMatchObject({ object: 'import', status: 'ok', organization: { name: 'Copy' } });
+      expect(fork.organization.id).not.toBe(acme.orgId);
+      expect(fork.applications.map(({ name }) => name).sort()).toEqual(['mobile', 'web']);
+      expect(fork.applications.map(({ id }) => id)).not.toContain(acme.appId);
+      expect(fork.counts).toMatchObject({ applications: 2, payments: 7 });
+      const status = (await client.get('developer_api_status')).body;
+      expect(status).toMatchObject({ organization: fork.organization });
+      const own = await client.get(`developer_api_payments/${made.payment.id}`);
+      expect(own.body).toMatchObject({ id: made.payment.id, status: 'settled' });
+      await expectSound(server);
+    });
+
+    test('sends nothing until its webhooks are enabled', async () => {
+      const { data } = (await client.get('developer_api_webhooks')).body;
+      expect(data.map(({ status }) => status)).toEqual(['disabled', 'disabled']);
+      expect(data.map(({ id }) => id)).not.toContain(made.webhook.id);
+      expect(fork.webhooks.every(({ secret }) => secret?.startsWith('whsec_'))).toBe(true);
+      const hook = data.find(({ retryProfile }) => retryProfile === 'none');
+      const typesFrom = (count: number) =>
+        receiver.received.slice(count).map(({ body }) => (JSON.parse(body) as Body).type);
+      const before = receiver.received.length;
+      await client.post('developer_api_customers', { name: 'Bob' });
+      // What another organization sends meanwhile comes through; what the fork has waits.
+      await acme.client.post('developer_api_webhook_events', { type: 'transfer.quoted' });
+      await receiver.waitFor(before + 1);
+      expect(typesFrom(before)).toEqual(['transfer.quoted']);
+      const enabled = await client.post(`developer_api_webhooks/${hook?.id}/enable`);
+      expect(enabled.status, enabled.text).toBe(200);
+      await settle(server, fork.organization.id);
+      expect(typesFrom(before)).toContain('customer.created');
+    });
+
+    test('and the original know nothing of each other', async () => {
+      const before = undated(await exported(server, acme.orgId));
+      await client.post(`developer_api_payments/${made.payment.id}/refund`, { amount: 10 });
+      await client.post('developer_api_clock/reset');
+      await client.post('developer_api_customers', { name: 'Eve' });
+      expect((await operatorOf(server).post(`organizations/${fork.organization.id}/reset`)).status).toBe(200);
+      expect(undated(await exported(server, acme.orgId))).toBe(before);
+      expect((await client.get('developer_api_payments')).body.data).toEqual([]);
+      await expectSound(server);
+    });
+
+    test('of a file may have any name, on the server that the file came from and on another', async () => {
+      for (const place of [server, other]) {
+        const answer = await operatorOf(place).import(snapshot, 'fork=true&name=From%20a%20file');
+        expect(answer.status, answer.text).toBe(201);
+        expect(answer.body).toMatchObject({ organization: { name: 'From a file' } });
+        const unnamed = await operatorOf(place).import(snapshot, 'fork=true');
+        expect(unnamed.body).toMatchObject({ organization: { name: acme.orgName } });
+        await expectSound(place);
+      }
+    });
+
+    test('404: of an organization that is not there; 400: without a name', async () => {
+      const unknown = 'org_01m7epxwjmf7za77rhky2f93cc';
+      expect((await operatorOf(server).post(`organizations/${unknown}/fork`, { name: 'x' })).code).toBe(
+        'resource_not_found',
+      );
+      expect((await operatorOf(server).post(`organizations/${acme.orgId}/fork`, {})).code).toBe(
+        'invalid_request',
+      );
+    });
+  });
+
+  describe('what is refused', () => {
+    const lineOf = (table: string) =>
+      snapshot.split('\n').findIndex((line) => line.startsWith(`{"table":"${table}"`)) + 1;
+    const edited = (number: number, edit: (line: string) => string) =>
+      snapshot
+        .split('\n')
+        .map((line, i) => (i + 1 === number ? edit(line) : line))
+        .join('\n');
+    const inRow = (table: string, from: string | RegExp, to: string) => () =>
+      [edited(lineOf(table), (line) => line.replace(from, to)), lineOf(table)] as const;
+    const unknownOrg = 'org_01m7epxwjmf7za77rhky2f93cc';
+
+    const cases: readonly (readonly [string, () => readonly [string, number], RegExp])[] = [
+      ['an empty file', () => ['', 1], /is empty/],
+      ['no snapshot at all', () => ['{"name":"x"}\n', 1], /begins with/],
+      ['no JSON', () => ['nonsense\n', 1], /no JSON/],
+      ['a header without an organization', () => [edited(1, (l) => l.replace('org_', 'xyz_')), 1], /an id/],
+      [
+        'a line that is cut off',
+        () => [snapshot.slice(0, -10), snapshot.split('\n').length - 1],
+        /written as/,
+      ],
+      ['an empty line', () => [edited(5, (line) => `\n${line}`), 5], /written as/],
+      ['spaces', () => [edited(3, (line) => line.replace('"row":', '"row": ')), 3], /without spaces/],
+      ['an unknown table', inRow('payments', '"payments"', '"persons"'), /no table of a snapshot/],
+      ['a table that is no part of it', inRow('payments', '"payments"', '"audit"'), /no table of a snapshot/],
+      ['an unknown column', inRow('payments', '"row":{', '"row":{"hacked":1,'), /no column "hacked"/],
+      ['a missing column', inRow('payments', /"currency":"[A-Z]+",/, ''), /lacks the column "currency"/],
+      ['another organization', inRow('payments', /org_\w+/, unknownOrg), /another organization/],
+      ['a wrong id', inRow('payments', /"id":"pay_\w+"/, '"id":"cus_1"'), /no id of payments/],
+      ['a wrong type', inRow('payments', /"amount":\d+/, '"amount":"much"'), /does not fit into payments/],
+      ['a value out of bounds', inRow('payments', /"amount":\d+/, '"amount":0'), /payments_amount/],
+      ['an unknown state', inRow('payments', /"status":"\w+"/, '"status":"lost"'), /payments_status/],
+      ['U+0000', inRow('customers', '"Ada"', '"A\\u0000"'), /does not fit into customers/],
+      [
+        'an unknown application',
+        inRow('payments', /app_0\w+|app_[1-7]\w+/, 'app_01m7epxwjmf7za77rhky2f93cc'),
+        /not in the/,
+      ],
+      [
+        'a second row with one key',
+        () => [edited(lineOf('customers'), (l) => `${l}\n${l}`), lineOf('customers') + 1],
+        /customers_pkey/,
+      ],
+      ['no secrets', inRow('webhooks', /"secrets":\[.*?\]/, '"secrets":[]'), /secrets/],
+      [
+        'tables in another order',
+        () => [`${snapshot}${snapshot.split('\n')[2]}\n`, snapshot.split('\n').length],
+        /fixed order/,
+      ],
+      ['two snapshots', () => [snapshot + snapshot, snapshot.split('\n').length], /second snapshot/],
+      ['a long line', () => [edited(4, (line) => line + 'x'.repeat(1_100_000)), 4], /1 MiB/],
+      ['no organization in it', () => [snapshot.split('\n')[0] ?? '', 1], /itself is missing/],
+    ];
+
+    test.each(cases)('422: %s, with its line', async (_what, make, words) => {
+      const [text, line] = make();
+      const before = await countRows(server, acme.orgId, tablesOf('kept', 'record'));
+      const { code, body } = await operatorOf(server).import(text, 'fork=true');
+      expect(code, JSON.stringify(body)).toBe('snapshot_invalid');
+      expect(body.error.details).toEqual({ line });
+      expect(body.error.message).toMatch(words);
+      expect(body.error.message).toContain(`Line ${line}: `);
+      expect(await countRows(server, acme.orgId, tablesOf('kept', 'record'))).toEqual(before);
+    });
+
+    test('422: what is not UTF-8', async () => {
+      const bytes = Buffer.from(snapshot.replace('Ada', 'A\u00e9a'), 'latin1');
+      expect((await operatorOf(server).import(bytes, 'fork=true')).body.error.message).toMatch(/UTF-8/);
+    });
+
+    test('nothing of a refused snapshot stays', async () => {
+      const count = async () =>
+        (await server.database.query({ name: '', text: 'select 1 as one from organizations' }, [])).length;
+      const before = await count();
+      const last = snapshot.trimEnd().split('\n').length;
+      const broken = edited(last, (line) => line.replace('"row":{', '"row":{"x":1,'));
+      expect((await operatorOf(server).import(broken, 'fork=true')).code).toBe('snapshot_invalid');
+      expect(await count()).toBe(before);
+    });
+
+    test('422: a newer schema and a newer format', async () => {
+      for (const [from, to] of [
+        [/"schema":\d+/, '"schema":999'],
+        [/"version":\d+/, '"version":2'],
+      ] as const) {
+        const newer = snapshot.replace(from, to);
+        expect((await operatorOf(server).import(newer, 'fork=true')).code).toBe('snapshot_too_new');
+      }
+    });
+
+    test('an older schema is read: what it lacks takes its default', async () => {
+      const older = snapshot
+        .replace(/"schema":\d+/, '"schema":6')
+        .replaceAll(/,"webhook_defaults":\{.*?\}/g, '')
+        .replaceAll(/,"fx_margin_basis_points":\d+/g, '');
+      const answer = await operatorOf(server).import(older, 'fork=true');
+      expect(answer.status, answer.text).toBe(201);
+      const { organization } = answer.body as unknown as ImportBody;
+      const rows = await server.database.query<{ margin: number; defaults: unknown }>(
+        {
+          name: '',
+          text: `select fx_margin_basis_points as margin, webhook_defaults as defaults from applications where org_id = $1`,
+        },
+        [organization.id],
+      );
+      expect(rows).toHaveLength(2);
+      for (const { margin, defaults } of rows) {
+        expect(margin).toBe(50);
+        expect(defaults).toMatchObject({ retryProfile: 'standard' });
+      }
+      await expectSound(server);
+    });
+
+    test('400, 401, 404, 415: the rest', async () => {
+      const operator = operatorOf(server);
+      expect((await operator.import(snapshot, 'name=x')).code).toBe('invalid_request');
+      expect((await operator.import(snapshot, 'fork=yes')).code).toBe('invalid_request');
+      expect((await operator.post('snapshots', {})).code).toBe('unsupported_media_type');
+      const client = new ApiClient(server.app, token);
+      for (const orgId of [unknownOrg, 'nonsense'])
+        expect((await client.get(`/_operator/organizations/${orgId}/snapshot`)).code).toBe(
+          'resource_not_found',
+        );
+      const path = `/_operator/organizations/${acme.orgId}/snapshot`;
+      expect((await client.get(path, 'secrets=maybe')).code).toBe('invalid_request');
+      expect((await new ApiClient(server.app, acme.key).get(path)).code).toBe('operator_token_invalid');
+      const keyed = { method: 'POST', raw: snapshot, headers: jsonl };
+      expect((await acme.client.send('/_operator/snapshots', keyed)).code).toBe('operator_token_invalid');
+      expect((await acme.client.send('developer_api_payments', keyed)).code).toBe('unsupported_media_type');
+    });
+  });
+
+  test('an export while much is written is the organization at one moment', async () => {
+    const busy = await tenant(server);
+    await busy.client.post('developer_api_webhooks', { url: receiver.url });
+    const fresh = await openServer(kind, { operatorToken: token });
+    let isOver = false;
+    const writers = Array.from({ length: 8 }, async () => {
+      while (!isOver) {
+        const { body } = await busy.client.post('developer_api_payments', { amount: 10, currency: 'EUR' });
+        await busy.client.post(`developer_api_payments/${body.id}/advance`, { to: 'settled' });
+      }
+    });
+    for (let round = 0; round < 3; round += 1) {
+      const text = await exported(server, busy.orgId);
+      const query = round === 0 ? '' : 'fork=true';
+      const answer = await operatorOf(fresh).import(text, query);
+      expect(answer.status, answer.text).toBe(201);
+    }
+    isOver = true;
+    await Promise.all(writers);
+    await expectSound(fresh);
+    await fresh.close();
+  });
+
+  test('taking a copy and bringing one in are in the audit trail', async () => {
+    const actionsOf = async (place: Server, orgId: string) =>
+      (
+        await place.database.query<{ action: string }>(
+          {
+            name: '',
+            text: `select distinct action from audit where org_id = $1 and actor_id = 'operator'
+              and actor_kind = 'system' and outcome = 'accepted'`,
+          },
+          [orgId],
+        )
+      ).map(({ action }) => action);
+    expect(await actionsOf(server, acme.orgId)).toContain('organizations.export');
+    expect(await actionsOf(other, acme.orgId)).toContain('organizations.import');
+  });
+
+  test('many at once: those that find no room are told to come again', async () => {
+    const inject = () =>
+      server.app.inject({
+        url: `/_operator/organizations/${acme.orgId}/snapshot`,
+        headers: { authorization: `Bearer ${token}` },
+      });
+    const all = await Promise.all(Array.from({ length: 12 }, inject));
+    const statuses = new Set(all.map(({ statusCode }) => statusCode));
+    expect([...statuses].sort()).toEqual([200, 503]);
+    for (const { statusCode, headers, body } of all) {
+      if (statusCode === 200) continue;
+      expect(headers['retry-after']).toBe('5');
+      expectEnvelope(
+        { status: statusCode, headers: headers as Record<string, string>, text: body },
+        JSON.parse(body),
+      );
+    }
+  });
+});
+
+test('this file provokes exactly the codes that coverage counts on', () => {
+  expect([...seenCodes].sort()).toEqual(provokedBy.snapshots);
+});

@@ -1,0 +1,167 @@
+// The generator on documents made up here: where it puts what is not there yet, and what it says when it cannot.
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { ApiDocument, ApiOperation, Schema } from '../../scripts/sdk/document.ts';
+import { generateSdk } from '../../scripts/sdk/generate.ts';
+import { placeOf } from '../../scripts/sdk/places.ts';
+
+const document = JSON.parse(
+  readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
+) as ApiDocument;
+
+const operation = (operationId: string, content: Record<string, { schema: Schema }> = {}): ApiOperation => ({
+  operationId,
+  tags: [],
+  summary: 'Do it',
+  description: 'Any valid key may call this.',
+  parameters: [],
+  responses: { '200': { content } },
+});
+
+const withPath = (
+  path: string,
+  verb: string,
+  one: ApiOperation,
+  schemas: Record<string, Schema> = {},
+): ApiDocument => ({
+  ...document,
+  paths: { ...document.paths, [path]: { ...document.paths[path], [verb]: one } },
+  components: { schemas: { ...document.components.schemas, ...schemas } },
+});
+
+describe('the place of an operation', () => {
+  test.each([
+    ['GET', 'fault_plans', 'listFaultPlans', 'faultPlans.list'],
+    ['POST', 'fault_plans', 'createFaultPlan', 'faultPlans.create'],
+    ['GET', 'fault_plans/{id}', 'retrieveFaultPlan', 'faultPlans.retrieve'],
+    ['POST', 'fault_plans/{id}/cancel', 'cancelFaultPlan', 'faultPlans.cancel'],
+    ['POST', 'reset', 'resetOrganization', 'reset'],
+    ['GET', 'coverage', 'getCoverage', 'coverage.retrieve'],
+    ['POST', 'coverage/reset', 'resetCoverage', 'coverage.reset'],
+    ['GET', 'requests', 'listRequests', 'requests.list'],
+    ['GET', 'requests/{id}', 'retrieveRequest', 'requests.retrieve'],
+    ['POST', 'webhooks/{id}/examine', 'examineWebhook', 'webhooks.examine'],
+    ['GET', 'webhook_events/stream', 'streamWebhookEvents', 'events.stream'],
+    ['GET', 'balances', 'getBalances', 'ledger.balances'],
+    ['POST', 'webhooks/{id}/rotate_secret', 'rotateWebhookSecret', 'webhooks.rotateSecret'],
+  ])('%s %s is %s: sandbank.%s()', (verb, path, id, name) => {
+    const { namespace, method } = placeOf(verb, `/_api/developer_api_${path}`, operation(id));
+    expect([namespace, method].filter(Boolean).join('.')).toBe(name);
+  });
+
+  test.each([
+    [
+      'POST',
+      '/_api/developer_api_vouchers',
+      /createIt \(POST .+\): no namespace of the SDK is named for `vouchers`.+scripts\/sdk\/places\.ts/,
+    ],
+    ['POST', '/_api/developer_api_payments/{id}', /gives it no method.+`exceptions`/],
+    ['GET', '/other', /does not begin with/],
+  ])('%s %s has none, and the sentence says what to do', (verb, path, words) => {
+    expect(() => placeOf(verb, path, operation('createIt'))).toThrow(words);
+  });
+
+  test('two operations in one place are refused', () => {
+    const json = { 'application/json': { schema: { $ref: '#/components/schemas/Payment' } } };
+    const twice = withPath(
+      '/_api/developer_api_payments/{id}/parts/advance',
+      'post',
+      operation('advanceAgain', json),
+    );
+    expect(() => generateSdk(twice)).toThrow(
+      /advancePayment and advanceAgain are both sandbank\.payments\.advance\(\)/,
+    );
+  });
+});
+
+describe('what is generated', () => {
+  const textOf = (from: ApiDocument, name: string) => generateSdk(from).get(`sdk/generated/${name}.ts`) ?? '';
+
+  test('another form of an answer is a method of its own, and a stream is left to the hand', () => {
+    const schema = { $ref: '#/components/schemas/Coverage' };
+    const coverage = operation('getCoverage', {
+      'application/json': { schema },
+      'application/xml': { schema: { type: 'string' } },
+    });
+    const shape: Schema = {
+      type: 'object',
+      properties: { object: { const: 'coverage' } },
+      required: ['object'],
+    };
+    const more = withPath('/_api/developer_api_coverage', 'get', coverage, { Coverage: shape });
+    expect(textOf(more, 'namespaces')).toMatch(/junit\(options\?: CallOptions\): Promise<string>;/);
+    expect(textOf(more, 'namespaces')).toMatch(/declare readonly coverage: CoverageNamespace;/);
+    const stream = operation('streamWebhookEvents', { 'text/event-stream': { schema: { type: 'string' } } });
+    const streaming = withPath('/_api/developer_api_webhook_events/stream', 'get', stream);
+    expect(textOf(streaming, 'operations')).toMatch(/id: 'streamWebhookEvents'.+gives: 'stream'/);
+    expect(textOf(streaming, 'namespaces')).toBe(textOf(document, 'namespaces'));
+    const pdf = operation('getCoverage', {
+      'application/json': { schema },
+      'application/pdf': { schema: {} },
+    });
+    expect(() => textOf(withPath('/_api/developer_api_coverage', 'get', pdf), 'operations')).toThrow(
+      /answers with application\/pdf/,
+    );
+  });
+
+  test.each<[string, Schema, string]>([
+    ['words', { enum: ['a', "it's"] }, `export type Thing = 'a' | 'it\\'s';`],
+    [
+      'words beside any text',
+      { anyOf: [{ enum: ['a', 'b'] }, { type: 'string' }] },
+      `export type Thing = 'a' | 'b' | (string & {});`,
+    ],
+    [
+      'one of two',
+      {
+        type: 'object',
+        properties: { a: { type: 'integer' }, b: { type: 'string' } },
+        oneOf: [{ required: ['a'] }, { required: ['b'] }],
+      },
+      `export type Thing = {\n  a: number;\n  b?: undefined;\n} | {\n  a?: undefined;\n  b: string;\n};`,
+    ],
+    [
+      'at least one of two, and more',
+      {
+        type: 'object',
+        properties: { a: { type: 'integer' }, b: { type: 'string' }, c: { type: 'boolean' } },
+        required: ['c'],
+        anyOf: [{ required: ['a'] }, { required: ['b'] }],
+      },
+      'export type Thing = {\n  c: boolean;\n} & ({\n  a: number;\n  b?: string;\n} | {\n  a?: number;\n  b: string;\n});',
+    ],
+    [
+      'a map',
+      { type: 'object', patternProperties: { '^.*$': { type: 'integer' } } },
+      'export type Thing = Record<string, number>;',
+    ],
+    [
+      'a list that may be empty-handed',
+      { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'null' }] } },
+      'export type Thing = (string | null)[];',
+    ],
+    [
+      'words and a default',
+      { type: 'object', properties: { a: { type: 'boolean', default: false, description: 'Says */ it.' } } },
+      `export interface Thing {\n  /** Says *\\/ it. Without it: \`false\`. */\n  a?: boolean;\n}`,
+    ],
+  ])('%s', (_name, schema, text) => {
+    const more = { ...document, components: { schemas: { ...document.components.schemas, Thing: schema } } };
+    expect(textOf(more, 'shapes')).toContain(text);
+  });
+
+  test('what it does not know it refuses', () => {
+    const more = {
+      ...document,
+      components: { schemas: { ...document.components.schemas, Thing: { type: 'tuple' } } },
+    };
+    expect(() => generateSdk(more)).toThrow(/cannot turn this schema into a type/);
+  });
+
+  test('words that are gone from their place are missed', () => {
+    const { EventCreate: _gone, ...schemas } = document.components.schemas;
+    expect(() => generateSdk({ ...document, components: { schemas } })).toThrow(
+      /The words of EventType are no longer at EventCreate/,
+    );
+  });
+});

@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { Sandbank, SignatureError, signWebhook, verifyWebhook } from '../../sdk/client.ts';
+import { openReceiver } from '../support/receiver.ts';
+import { signaturesOf } from '../support/verify-signature.ts';
+import { openWorld } from './world.ts';
+
+const newSecret = () => `whsec_${randomBytes(24).toString('base64')}`;
+const secret = newSecret();
+const event = {
+  object: 'event',
+  id: 'evt_1',
+  type: 'payment.captured',
+  note: 'Grüße, 你好 \u2028 🎈',
+  data: { amount: 1250 },
+};
+const body = JSON.stringify(event);
+const now = Date.UTC(2026, 10, 15, 12);
+
+/** Signed by the library of the specification, which is not ours. */
+function delivered(text = body, by = [secret], at = now) {
+  const signatures = by.map((one) => new Webhook(one).sign('evt_1', new Date(at), text));
+  return {
+    'webhook-id': 'evt_1',
+    'webhook-timestamp': String(Math.floor(at / 1_000)),
+    'webhook-signature': signatures.join(' '),
+  };
+}
+
+async function refusal(...given: Parameters<typeof verifyWebhook>): Promise<SignatureError> {
+  const error = await verifyWebhook(...given).catch((one: unknown) => one);
+  expect(error).toBeInstanceOf(SignatureError);
+  return error as SignatureError;
+}
+
+describe('what was sent by the owner of the secret', () => {
+  const bytes = new TextEncoder().encode(body);
+  test.each([
+    ['text', body],
+    ['bytes', bytes],
+    ['a Buffer', Buffer.from(body)],
+    ['an ArrayBuffer', bytes.buffer as ArrayBuffer],
+  ])('is its event, from %s', async (_name, raw) => {
+    expect(await verifyWebhook(raw, delivered(), secret, { now })).toEqual(event);
+  });
+
+  const plain = delivered();
+  test.each([
+    ['of Fetch', new Headers(plain)],
+    ['of Node', { host: 'x', ...plain, 'set-cookie': ['a'] }],
+    [
+      'in capitals',
+      Object.fromEntries(Object.entries(plain).map(([name, value]) => [name.toUpperCase(), value])),
+    ],
+    ['in lists', Object.fromEntries(Object.entries(plain).map(([name, value]) => [name, [value]]))],
+    ['of a map', new Map(Object.entries(plain))],
+  ])('with headers %s', async (_name, headers) => {
+    expect(await verifyWebhook(body, headers, secret, { now: new Date(now) })).toEqual(event);
+  });
+
+  test('while the secret is rotated: both sign, and either verifies; one signs, and both are given', async () => {
+    const [old, fresh] = [newSecret(), newSecret()];
+    for (const one of [old, fresh])
+      expect(await verifyWebhook(body, delivered(body, [old, fresh]), one, { now })).toEqual(event);
+    for (const one of [old, fresh])
+      expect(await verifyWebhook(body, delivered(body, [one]), [old, fresh], { now })).toEqual(event);
+  });
+
+  test('a secret without whsec_ before it, and signatures of versions to come', async () => {
+    const headers = delivered();
+    headers['webhook-signature'] = `v2,AAAA ${headers['webhook-signature']} v1a,BBBB`;
+    expect(await verifyWebhook(body, headers, secret.slice('whsec_'.length), { now })).toEqual(event);
+  });
+
+  test.each([-300, 300])('%i seconds away, but no further', async (seconds) => {
+    const at = now + seconds * 1_000;
+    expect(await verifyWebhook(body, delivered(body, [secret], at), secret, { now })).toEqual(event);
+    const further = at + Math.sign(seconds) * 1_000;
+    const error = await refusal(body, delivered(body, [secret], further), secret, { now });
+    expect(error).toMatchObject({ check: 'timestamp', code: 'signature_invalid' });
+    expect(error.message).toMatch(seconds < 0 ? /301 seconds old/ : /301 seconds in the future/);
+    const options = { now, toleranceSeconds: 301 };
+    expect(await verifyWebhook(body, delivered(body, [secret], further), secret, options)).toEqual(event);
+  });
+});
+
+describe('what is not to be trusted', () => {
+  test.each<[string, string, SignatureError['check'], RegExp, Parameters<typeof verifyWebhook>]>([
+    [
+      'another secret',
+      '',
+      'signature',
+      /secret is that of another endpoint or was rotated away/,
+      [body, delivered(), newSecret(), { now }],
+    ],
+    [
+      'another body',
+      '',
+      'signature',
+      /No signature fits/,
+      [body.replace('1250', '9250'), delivered(), secret, { now }],
+    ],
+    [
+      'another id',
+      '',
+      'signature',
+      /No signature fits/,
+      [body, { ...delivered(), 'webhook-id': 'evt_2' }, secret, { now }],
+    ],
+    [
+      'a parsed body',
+      '',
+      'body',
+      /parsed already.+express\.raw.+request\.text\(\)/s,
+      [event as unknown as string, delivered(), secret, { now }],
+    ],
+    ['no body', '', 'body', /parsed already/, [undefined as unknown as string, delivered(), secret, { now }]],
+    [
+      'a body written again',
+      '',
+      'signature',
+      /parsed and written again.+raw body/,
+      [JSON.stringify(JSON.parse(body), null, 2), delivered(), secret, { now }],
+    ],
+    ['no headers', '', 'headers', /webhook-id is missing/, [body, {}, secret, { now }]],
+    [
+      'no signature',
+      '',
+      'headers',
+      /webhook-signature is missing/,
+      [body, { ...delivered(), 'webhook-signature': undefined }, secret, { now }],
+    ],
+    [
+      'a signature of another kind',
+      '',
+      'signature',
+      /begins with "v1,"/,
+      [body, { ...delivered(), 'webhook-signature': 'abc' }, secret, { now }],
+    ],
+    [
+      'an empty signature',
+      '',
+      'signature',
+      /No signature fits/,
+      [body, { ...delivered(), 'webhook-signature': 'v1,' }, secret, { now }],
+    ],
+    [
+      'no time',
+      '',
+      'timestamp',
+      /not a number/,
+      [body, { ...delivered(), 'webhook-timestamp': 'noon' }, secret, { now }],
+    ],
+    ['no secret', '', 'secret', /whsec_/, [body, delivered(), [], { now }]],
+    [
+      'an undefined secret',
+      '',
+      'secret',
+      /whsec_/,
+      [body, delivered(), undefined as unknown as string, { now }],
+    ],
+    ['a key instead of a secret', '', 'secret', /is not one/, [body, delivered(), 'sbk_sandbox_!', { now }]],
+  ])('%s%s: the check of the %s says how to mend it', async (_name, _gap, check, words, given) => {
+    const error = await refusal(...given);
+    expect(error.check).toBe(check);
+    expect(error.message).toMatch(words);
+    expect(error.message).not.toContain(secret);
+  });
+
+  test('a body that is not JSON, although it is signed', async () => {
+    expect(await refusal('hello', delivered('hello'), secret, { now })).toMatchObject({ check: 'body' });
+  });
+
+  test('the clock of the machine is what counts unless told', async () => {
+    expect(await refusal(body, delivered(body, [secret], Date.now() - 301_000), secret)).toMatchObject({
+      check: 'timestamp',
+    });
+    expect(await verifyWebhook(body, delivered(body, [secret], Date.now()), secret)).toEqual(event);
+  });
+});
+
+describe('signWebhook', () => {
+  test('signs so that the library, the specification and the client accept it', async () => {
+    const [old, fresh] = [newSecret(), newSecret()];
+    const signed = await signWebhook(event, [old, fresh]);
+    for (const one of [old, fresh]) {
+      expect(new Webhook(one).verify(signed.body, signed.headers)).toEqual(event);
+      expect(await Sandbank.webhooks.verify(signed.body, signed.headers, one)).toEqual(event);
+    }
+    expect(signaturesOf(signed, old)).toEqual([0]);
+    expect(signaturesOf(signed, fresh)).toEqual([1]);
+    expect(signed.headers['webhook-id']).toBe('evt_1');
+  });
+
+  test('may be told the id and the time', async () => {
+    const { headers } = await signWebhook(body, secret, { id: 'evt_9', timestamp: new Date(now) });
+    expect(headers).toMatchObject({ 'webhook-id': 'evt_9', 'webhook-timestamp': String(now / 1_000) });
+  });
+});
+
+test('what the server sends is verified, from the client as well', async () => {
+  const world = await openWorld('pglite');
+  onTestFinished(world.close);
+  const receiver = await openReceiver();
+  onTestFinished(receiver.close);
+  const { sandbank } = await world.client();
+  const webhook = await sandbank.webhooks.create({ url: receiver.url, eventTypes: ['payment.*'] });
+  const payment = await sandbank.payments.create({ amount: 1250, currency: 'EUR' });
+  const [request] = await receiver.waitFor(1);
+  const got = await sandbank.webhooks.verify(request?.body ?? '', request?.headers ?? {}, webhook.secret);
+  expect(got.type === 'payment.created' && got.data.id).toBe(payment.id);
+  expect(got.id).toBe(request?.headers['webhook-id']);
+});

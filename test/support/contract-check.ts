@@ -1,0 +1,224 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { openApiDocument } from '../../src/http/openapi.ts';
+import { type ErrorCode, errorCatalogue, isErrorCode } from '../../src/kernel/errors.ts';
+import { eventCatalogue, routes } from '../../src/resources/index.ts';
+
+/** A request and its answer, as the server saw them. */
+export interface Exchange {
+  readonly operationId: string;
+  /** People meet the same routes as keys do, and errors of their own besides. */
+  readonly isOfConsole: boolean;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  /** Undefined where there is no text to look at. */
+  readonly text: string | undefined;
+  readonly asked: {
+    readonly headers: Readonly<Record<string, unknown>>;
+    readonly query: Readonly<Record<string, unknown>>;
+    readonly body: unknown;
+  };
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+interface Ref {
+  readonly $ref?: string;
+}
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly schema: Schema;
+}
+interface Header {
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+interface Content {
+  readonly schema: Schema;
+  readonly examples?: Readonly<Record<string, unknown>>;
+}
+interface Response {
+  readonly headers: Readonly<Record<string, Header & Ref>>;
+  readonly content: Readonly<Record<string, Content>>;
+}
+interface Operation {
+  readonly operationId: string;
+  readonly parameters: readonly (Parameter & Ref)[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, Content>> };
+  readonly responses: Readonly<Record<string, Response & Ref>>;
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: Readonly<Record<string, unknown>>;
+}
+
+/** They belong to how an answer travels, and say nothing of the API. */
+const transport: ReadonlySet<string> = new Set([
+  ...[
+    'content-type',
+    'content-length',
+    'cache-control',
+    'x-content-type-options',
+    'set-cookie',
+    'connection',
+  ],
+]);
+
+/** Made when the first answer comes, once in a process: the document takes longer than a check. */
+let made: Contract | undefined;
+
+/** All that an exchange has that the document does not, and the other way around. */
+export function faultsOf(exchange: Exchange): readonly string[] {
+  made ??= new Contract(openApiDocument(routes, eventCatalogue, '') as unknown as Document);
+  return made.faultsOf(exchange);
+}
+
+class Contract {
+  readonly #document: Document;
+  readonly #operations: ReadonlyMap<string, Operation>;
+  readonly #answers: Validators;
+  readonly #requests: Validators;
+
+  constructor(document: Document) {
+    this.#document = document;
+    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    this.#operations = new Map(operations.map((operation) => [operation.operationId, operation]));
+    // What is shown has exactly the fields that the document names, and times in one form.
+    this.#answers = new Validators(closed(document.components), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    this.#requests = new Validators(
+      document.components,
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/,
+    );
+  }
+
+  faultsOf(exchange: Exchange): readonly string[] {
+    const { operationId, status, isOfConsole } = exchange;
+    const operation = this.#operations.get(operationId);
+    if (!operation) return [`the document has no operation ${operationId}`];
+    const response = this.#resolve(operation.responses[status]);
+    if (!response) return isOfConsole && status >= 400 ? [] : [`${status} is not declared`];
+    return [
+      ...this.#headerFaults(exchange, response),
+      ...this.#bodyFaults(exchange, response),
+      ...(status < 300 ? this.#requestFaults(exchange, operation) : []),
+    ];
+  }
+
+  #resolve<T extends Ref>(part: T | undefined): T | undefined {
+    if (part?.$ref === undefined) return part;
+    const path = part.$ref.split('/').slice(1);
+    return path.reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], this.#document) as T;
+  }
+
+  #headerFaults({ headers, isOfConsole }: Exchange, response: Response): string[] {
+    const declared = new Map(
+      Object.entries(response.headers).map(([name, header]) => [name.toLowerCase(), this.#resolve(header)]),
+    );
+    const undeclared = Object.keys(headers).filter((name) => !declared.has(name) && !transport.has(name));
+    const missing = [...declared].filter(([name, header]) => header?.required && headers[name] === undefined);
+    const wrong = [...declared].flatMap(([name, header]) => {
+      if (headers[name] === undefined || !header) return [];
+      return this.#answers.faults(header.schema, coerced(headers[name], header.schema), `header ${name}`);
+    });
+    return [
+      ...undeclared.map((name) => `header ${name} is not declared`),
+      ...missing
+        // A browser is not asked for a key.
+        .filter(([name]) => !(isOfConsole && name === 'www-authenticate'))
+        .map(([name]) => `header ${name} is promised, and absent`),
+      ...wrong,
+    ];
+  }
+
+  #bodyFaults({ headers, text, status, isOfConsole }: Exchange, response: Response): string[] {
+    const type = String(headers['content-type']).split(';')[0] ?? '';
+    const content = response.content[type];
+    if (!content) return [`content type ${type} is not declared`];
+    if (text === undefined) return [];
+    if (type !== 'application/json') return this.#answers.faults(content.schema, text, 'body');
+    const body = JSON.parse(text) as { requestId?: string; error?: { code?: string } };
+    const code = body.error?.code ?? '';
+    if (isOfConsole && isErrorCode(code) && errorCatalogue[code as ErrorCode].isOfConsole) return [];
+    return [
+      ...this.#answers.faults(content.schema, body, 'body'),
+      ...(body.requestId === undefined ? ['body has no requestId'] : []),
+      ...(status >= 400 && !(code in (content.examples ?? {}))
+        ? [`${code} is not declared for ${status}`]
+        : []),
+    ];
+  }
+
+  /** What was accepted must be something that the document allows. */
+  #requestFaults({ asked, isOfConsole }: Exchange, operation: Operation): string[] {
+    const parameters = operation.parameters.flatMap((part) => this.#resolve(part) ?? []);
+    const inQuery = new Set(parameters.filter((one) => one.in === 'query').map(({ name }) => name));
+    const unknown = Object.keys(asked.query).filter((name) => !inQuery.has(name));
+    const faults = parameters.flatMap(({ name, in: place, required, schema }) => {
+      if (place === 'path') return [];
+      const value = place === 'query' ? asked.query[name] : asked.headers[name.toLowerCase()];
+      if (value !== undefined)
+        return this.#requests.faults(schema, coerced(value, schema), `${place} ${name}`);
+      return required && !isOfConsole
+        ? [`${place} ${name} is required, and a request without it was accepted`]
+        : [];
+    });
+    return [
+      ...unknown.map((name) => `query ${name} was accepted, and is not declared`),
+      ...faults,
+      ...this.#sentFaults(asked.body, operation),
+    ];
+  }
+
+  #sentFaults(body: unknown, { requestBody }: Operation): string[] {
+    if (!requestBody)
+      return body === undefined || Object.keys(body as object).length === 0
+        ? []
+        : ['a body was accepted, and none is declared'];
+    if (body === undefined) return requestBody.required ? ['a request without a body was accepted'] : [];
+    const schema = requestBody.content['application/json']?.schema ?? {};
+    return this.#requests.faults(schema, body, 'the accepted body');
+  }
+}
+
+/** Compiled when they are first needed, and kept by the schema. */
+class Validators {
+  readonly #ajv: Ajv2020;
+  readonly #compiled = new Map<Schema, ValidateFunction>();
+
+  constructor(components: unknown, dateTime: RegExp) {
+    this.#ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true });
+    this.#ajv.addKeyword('components').addFormat('date-time', dateTime);
+    this.#ajv.addSchema({ $id: 'contract:', components });
+  }
+
+  faults(schema: Schema, value: unknown, what: string): string[] {
+    let validate = this.#compiled.get(schema);
+    if (!validate) {
+      validate = this.#ajv.compile(
+        JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"contract:#/')) as Schema,
+      );
+      this.#compiled.set(schema, validate);
+    }
+    if (validate(value)) return [];
+    return (validate.errors ?? []).slice(0, 10).map(({ instancePath, message, params }) => {
+      const more = 'additionalProperty' in params ? ` (${params.additionalProperty})` : '';
+      return `${what}${instancePath} ${message}${more}`;
+    });
+  }
+}
+
+/** Objects take no fields that they do not name, unless they say otherwise. */
+function closed(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(closed);
+  if (typeof part !== 'object' || part === null) return part;
+  const copy = Object.fromEntries(Object.entries(part).map(([name, inner]) => [name, closed(inner)]));
+  const isOpen = copy.additionalProperties !== undefined || copy.patternProperties !== undefined;
+  return copy.type === 'object' && copy.properties && !isOpen
+    ? { ...copy, additionalProperties: false }
+    : copy;
+}
+
+/** Headers and queries are text: what the document calls an integer is written as one. */
+function coerced(value: unknown, { type }: Schema): unknown {
+  return type === 'integer' && /^-?\d+$/.test(String(value)) ? Number(value) : value;
+}
