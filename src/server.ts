@@ -8,6 +8,7 @@ import { migrate } from './db/migrate.ts';
 import { openPglite } from './db/pglite.ts';
 import { openPostgres } from './db/postgres.ts';
 import { createReader } from './db/reader.ts';
+import { CoverageJournal } from './engine/coverage-journal.ts';
 import { DeliveryQueue } from './engine/delivery-queue.ts';
 import { Engine } from './engine/engine.ts';
 import { FaultCounter } from './engine/fault-counter.ts';
@@ -28,8 +29,10 @@ import type { Instant } from './kernel/table.ts';
 import { built } from './places.ts';
 import { providers } from './provider/index.ts';
 import { beginAdvance } from './resources/clocks/machine.ts';
+import { coverageOf } from './resources/coverage/api.ts';
+import { resetCoverage } from './resources/coverage/machine.ts';
 import { beginExamination } from './resources/examinations/machine.ts';
-import { consoleRoutes, eventCatalogue, resources, routes } from './resources/index.ts';
+import { consoleRoutes, coverageUniverse, eventCatalogue, resources, routes } from './resources/index.ts';
 import { resetOrganization } from './resources/resets/machine.ts';
 import { beginFork } from './resources/snapshots/machine.ts';
 import { findAnyWebhook } from './resources/webhooks/store.ts';
@@ -37,6 +40,7 @@ import { ownSecret } from './secret.ts';
 import { AddressGuard } from './workers/address-guard.ts';
 import { ClockRunner } from './workers/clock-runner.ts';
 import { consoleErrands, hashOfToken } from './workers/console-errands.ts';
+import { Coverage } from './workers/coverage.ts';
 import { Deliverer } from './workers/deliverer.ts';
 import { createDeliveries } from './workers/deliveries.ts';
 import { Examinations } from './workers/examinations.ts';
@@ -67,6 +71,7 @@ export interface Server {
   readonly deliverer: Deliverer;
   readonly examinations: Examinations;
   readonly requestLog: RequestLog;
+  readonly coverage: Coverage;
   readonly sealer: Sealer;
   readonly eventStreams: EventStreams;
   /** What the operator API takes; undefined when there is none. */
@@ -153,6 +158,7 @@ function assemble(
       sealer.onCommit(committed);
       eventStreams.onCommit(committed);
       faults.onCommit(committed);
+      coverage.onCommit(committed);
     },
     metrics: metrics?.engine ?? unmeasured,
     onBug: (error, requestId) => app.log.error({ err: error, requestId }, 'a command failed'),
@@ -206,6 +212,11 @@ function assemble(
     onWebhooks: (webhooks) => deliveries.learn(webhooks),
   });
   const operator = new Operator({ engine, reader, wallClock, reset, snapshots });
+  const coverage = new Coverage({
+    universe: coverageUniverse,
+    journal: new CoverageJournal(database),
+    onError,
+  });
   let isDraining = false;
   const app = createApp({
     engine,
@@ -215,8 +226,8 @@ function assemble(
     rateLimiter: config.rateLimit === undefined ? undefined : createRateLimiter(config.rateLimit),
     metrics,
     requestLog,
-    coverage: undefined,
-    writtenBehind: { requests: () => requestLog.flush(), coverage: () => Promise.resolve() },
+    coverage,
+    writtenBehind: { requests: () => requestLog.flush(), coverage: () => coverage.flush() },
     streams: eventStreams,
     readiness: () =>
       isDraining
@@ -230,9 +241,17 @@ function assemble(
       [resetOrganization.name, reset],
       [beginExamination.name, (submission) => examinations.examine(submission)],
       [beginFork.name, forkErrand({ engine, snapshots, wallClock })],
+      [resetCoverage.name, (submission) => coverage.flush().then(() => engine.submit(submission))],
     ]),
     faults,
-    operator: config.role === 'worker' ? undefined : { token: operatorToken, actions: operator },
+    operator:
+      config.role === 'worker'
+        ? undefined
+        : {
+            token: operatorToken,
+            actions: operator,
+            coverage: (orgIds) => coverage.flush().then(() => coverageOf(reader, orgIds, coverageUniverse)),
+          },
     console: config.role === 'worker' ? undefined : consoleOf(config, people, operator),
     docs: builtDocs,
     logLevel: config.logLevel,
@@ -261,6 +280,7 @@ function assemble(
     deliverer,
     examinations,
     requestLog,
+    coverage,
     sealer,
     eventStreams,
     operatorToken,
@@ -297,7 +317,7 @@ function assemble(
       await deliveries.stop();
       await deliverer.stop();
       await engine.drain();
-      await requestLog.close();
+      await Promise.all([requestLog.close(), coverage.close()]);
       if (config.role !== 'api')
         await sealer
           .stop()

@@ -1,4 +1,5 @@
 import type { AnyResource, Change } from '../kernel/command.ts';
+import { type CoverageRow, forgottenTable } from '../kernel/coverage.ts';
 import { announcedTable, type DeliveryRow, deliveriesTable } from '../kernel/delivery.ts';
 import {
   type AuditRow,
@@ -32,6 +33,8 @@ export class BatchTrail {
   readonly deliveries: DeliveryRow[] = [];
   readonly audit: AuditRow[] = [];
   readonly entries: LedgerEntryRow[] = [];
+  /** Organizations whose coverage is forgotten. */
+  readonly forgotten: Pick<CoverageRow, 'orgId'>[] = [];
   readonly providerEvents: ProviderEventRow[] = [];
   readonly settlementLines: SettlementLineRow[] = [];
   readonly kept: IdempotencyRow[] = [];
@@ -61,6 +64,7 @@ export class BatchTrail {
       { table: settlementLinesTable, mode: 'insert', rows: this.settlementLines },
       { table: timersTable, mode: 'put', rows: timers.put },
       { table: timersTable, mode: 'delete', rows: timers.removed },
+      { table: forgottenTable, mode: 'delete', rows: this.forgotten },
       { table: idempotencyTable, mode: 'put', rows: this.concluded },
       { table: auditTable, mode: 'insert', rows: this.audit },
       { table: idempotencyTable, mode: 'insert', rows: this.kept },

@@ -51,6 +51,8 @@ export interface BatchSettings {
 export interface Committed {
   readonly changes: readonly Change[];
   readonly events: readonly EventRow[];
+  /** Those that go to endpoints of somebody's choice, too. */
+  readonly allEvents: readonly EventRow[];
   readonly deliveries: readonly DeliveryRow[];
   readonly audit: readonly AuditRow[];
   /** The organization whose records are gone. */
@@ -182,9 +184,9 @@ class Batch {
     const writes = this.#trail.writes(this.#rows, this.#settings.resources.values());
     if (writes.length > 0) await this.#persist(connection, writes);
     this.#clocks.remember();
-    const { changes, announced, deliveries, audit } = this.#trail;
+    const { changes, announced, events: allEvents, deliveries, audit } = this.#trail;
     const cleared = this.#cleared && this.#clearing ? this.#clearing.context.orgId : null;
-    this.#settings.onCommit?.({ changes, events: announced, deliveries, audit, cleared });
+    this.#settings.onCommit?.({ changes, events: announced, allEvents, deliveries, audit, cleared });
     // Told at the end, because a batch may be decided twice before it is written once.
     for (const { error, requestId } of this.#bugs) this.#settings.onBug(error, requestId);
     return answers;
@@ -229,7 +231,7 @@ class Batch {
 
   #accepted(submission: Submission, accepted: Accepted): Answer {
     const fields = this.#cleared ? { ...accepted.fields, deleted: this.#cleared } : accepted.fields;
-    const { changes, answer, isInterim, timed, events, deliveries, isSecret } = accepted;
+    const { changes, answer, isInterim, timed, events, deliveries, isSecret, forgetsCoverage } = accepted;
     const { context, kind } = submission;
     const present = ({ resource, row, shown }: Accepted['answer']) =>
       JSON.stringify(shown ?? this.#resource(resource).present(row));
@@ -257,6 +259,7 @@ class Batch {
     this.#trail.events.push(...(events ?? []));
     if (!kind.addressesEvents) this.#trail.announced.push(...(events ?? []));
     this.#trail.deliveries.push(...(deliveries ?? []));
+    if (forgetsCoverage) this.#trail.forgotten.push({ orgId: context.orgId });
     this.#trail.audit.push(auditRow(submission, answer));
     const made: Answer = { status: successStatus[kind.success], body, isReplay: false, code: null };
     if (isInterim) this.#keep(submission, { ...made, status: pendingStatus, body: '' });

@@ -1,4 +1,3 @@
-import { encodeArray } from '../db/array.ts';
 import type { Database } from '../db/database.ts';
 import {
   type KeyUseRow,
@@ -8,7 +7,8 @@ import {
   requestMinutesTable,
   requestsTable,
 } from '../kernel/request-log.ts';
-import type { Instant, Statement, Table } from '../kernel/table.ts';
+import type { Instant, Statement } from '../kernel/table.ts';
+import { columnsOf, namesOf, rowsFrom } from './columns.ts';
 
 export interface RequestBatch {
   readonly requests: readonly RequestRow[];
@@ -18,12 +18,6 @@ export interface RequestBatch {
 
 const reapMax = 1_000;
 const writeMsMax = 5_000;
-
-const namesOf = <Row>(table: Table<Row>) => table.columns.map(({ column }) => column).join(', ');
-
-/** The columns of a table as arrays, from a parameter on. */
-const rowsFrom = <Row>({ columns }: Table<Row>, first: number) =>
-  `select * from unnest(${columns.map(({ type }, i) => `$${first + i}::${type}[]`).join(', ')})`;
 
 // Any constant does, as long as all nodes take the same; this spells "sbkl".
 const numberingLock = 0x73626b6c;
@@ -107,15 +101,6 @@ export class RequestJournal {
       if (rows.length < reapMax) return reaped;
     }
   }
-}
-
-function columnsOf<Row>({ columns }: Table<Row>, rows: readonly Row[]): Buffer[] {
-  return columns.map(({ property, type }) =>
-    encodeArray(
-      type,
-      rows.map((row) => row[property]),
-    ),
-  );
 }
 
 function minuteKey({ orgId, appId, minute }: MinuteRow): string {

@@ -7,15 +7,16 @@ import { type Presented, resourceBody } from '../kernel/envelope.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { limits } from '../kernel/limits.ts';
 import { decodeCursor, instantToText, pageOf } from '../kernel/list.ts';
-import type { PresentedPage } from '../kernel/route.ts';
+import type { PresentedPage, TextAnswer } from '../kernel/route.ts';
 import { id, pageQuery, strict, text } from '../kernel/schema.ts';
 import { type Scope, scopes } from '../kernel/scopes.ts';
 import { snapshotType } from '../kernel/snapshot.ts';
+import { type CoverageReport, junitOf } from '../resources/coverage/api.ts';
 import type { OrganizationRow } from '../resources/organizations/machine.ts';
 import { ForkBody } from '../resources/snapshots/api.ts';
 import { Refused } from './refused.ts';
-import { sendAnswer, sendJson, sendSnapshot } from './send.ts';
-import { type Admission, listBody } from './serve.ts';
+import { sendAnswer, sendJson, sendSnapshot, sendText } from './send.ts';
+import { type Admission, asksFor, listBody } from './serve.ts';
 import { compileBody, compileQuery } from './validate.ts';
 
 /** What the operator can do; the request is named in the trail of what it does. */
@@ -39,6 +40,8 @@ export interface OperatorSettings {
   /** Without one there is no operator API. */
   readonly token: string | undefined;
   readonly actions: OperatorActions;
+  /** What these organizations have met of all there is. */
+  readonly coverage: (orgIds: readonly string[] | 'all') => Promise<CoverageReport>;
 }
 
 interface TenantBody {
@@ -73,6 +76,13 @@ const Key = strict({
   applicationId: Type.Optional(id('application')),
 });
 
+const organizationsMax = 1_000;
+const CoverageQuery = strict({
+  organizationId: Type.Optional(
+    Type.Union([id('organization'), Type.Array(id('organization'), { maxItems: organizationsMax })]),
+  ),
+});
+
 const Switch = Type.Enum(['true', 'false']);
 const SnapshotQuery = strict({ secrets: Type.Optional(Switch) });
 const ImportQuery = strict({ fork: Type.Optional(Switch), name: Type.Optional(Name) });
@@ -94,13 +104,14 @@ interface OperatorRoute {
   readonly handle: (asked: Handled) => Promise<OperatorAnswer>;
 }
 
-type OperatorAnswer = Answer | PresentedPage | Presented | Readable | Refusal;
+type OperatorAnswer = Answer | PresentedPage | Presented | CoverageReport | TextAnswer | Readable | Refusal;
 
 /**
  * What only whoever runs the server may do: make organizations, look at them from outside, empty them. It stands beside the
  * API and not in it: it takes the token of the server instead of a key, and no Idempotency-Key.
  */
-export function addOperator(app: FastifyInstance, { token, actions }: OperatorSettings): void {
+export function addOperator(app: FastifyInstance, settings: OperatorSettings): void {
+  const { token } = settings;
   if (token === undefined) return;
   const expected = digest(token);
   const admit = (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
@@ -111,7 +122,7 @@ export function addOperator(app: FastifyInstance, { token, actions }: OperatorSe
   // In a scope of its own: nowhere else is a body anything but JSON.
   app.register((scope, _options, done) => {
     scope.addContentTypeParser(snapshotType, (_request, body, parsed) => parsed(null, body));
-    for (const route of routesOf(actions)) addRoute(scope, route, admit);
+    for (const route of routesOf(settings)) addRoute(scope, route, admit);
     done();
   });
 }
@@ -150,7 +161,7 @@ function isReadable({ headers }: FastifyRequest, { method, takesSnapshot }: Oper
   return takesSnapshot ? jsonlType.test(type ?? '') : type === undefined || jsonType.test(type);
 }
 
-function routesOf(actions: OperatorActions): readonly OperatorRoute[] {
+function routesOf({ actions, coverage }: OperatorSettings): readonly OperatorRoute[] {
   return [
     {
       method: 'GET',
@@ -196,6 +207,17 @@ function routesOf(actions: OperatorActions): readonly OperatorRoute[] {
         actions.fork(request, params.id ?? '', (body as { name: string }).name),
     },
     {
+      method: 'GET',
+      path: 'coverage',
+      query: CoverageQuery,
+      handle: async ({ request, query }) => {
+        const asked = query.organizationId as string | readonly string[] | undefined;
+        const report = await coverage(asked === undefined ? 'all' : [asked].flat());
+        if (!asksFor(request.headers.accept, 'application/xml')) return report;
+        return { contentType: 'application/xml', text: junitOf(report), headers: {} };
+      },
+    },
+    {
       method: 'POST',
       path: 'snapshots',
       query: ImportQuery,
@@ -232,7 +254,11 @@ function send(reply: FastifyReply, answer: OperatorAnswer): FastifyReply {
   const { id: requestId } = reply.request;
   if (answer instanceof Readable) return sendSnapshot(reply, answer);
   if ('ok' in answer) throw new Refused(answer as Refusal);
-  if ('object' in answer) return sendJson(reply, 201, resourceBody(answer, requestId));
+  if ('contentType' in answer) return sendText(reply, answer as TextAnswer);
+  if ('object' in answer) {
+    const isMade = reply.request.method === 'POST';
+    return sendJson(reply, isMade ? 201 : 200, resourceBody(answer, requestId));
+  }
   return 'data' in answer
     ? sendJson(reply, 200, listBody(answer as PresentedPage, requestId))
     : sendAnswer(reply, answer as Answer);

@@ -237,7 +237,7 @@ function isPage(answer: Presented | PresentedPage): answer is PresentedPage {
 }
 
 /** JSON is the form of every answer; another one must be named, and not be turned down by its weight. */
-function asksFor(accept: string | undefined, type: string): boolean {
+export function asksFor(accept: string | undefined, type: string): boolean {
   return (accept ?? '').split(',').some((part) => {
     const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
     return name === type && !parameters.some((text) => /^q=0(\.0*)?$/.test(text));

@@ -122,6 +122,8 @@ export interface Accepted {
   readonly events?: readonly EventRow[];
   /** Deliveries of events to endpoints of somebody's choice; those that follow from events are the engine's to make. */
   readonly deliveries?: readonly DeliveryRow[];
+  /** What the organization has met so far counts no more. */
+  readonly forgetsCoverage?: true;
   /** The answer shows a secret: what is kept of it for the key is encrypted. */
   readonly isSecret?: true;
 }

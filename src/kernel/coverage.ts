@@ -19,6 +19,11 @@ export const coverageTable = defineTable<CoverageRow>('coverage', ['org_id', 'ki
   met: 'bigint',
 });
 
+/** All that an organization has met, to be forgotten. */
+export const forgottenTable = defineTable<Pick<CoverageRow, 'orgId'>>('coverage', ['org_id'], {
+  orgId: 'text',
+});
+
 /** Where it is noted what the keys of an organization have met. It never waits and never fails. */
 export interface CoverageSink {
   answered(orgId: string, operation: string, status: number, errorCode: string | null): void;

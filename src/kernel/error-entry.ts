@@ -6,6 +6,8 @@ export interface CatalogueEntry {
   /** Keys never meet it: it is between people and the console, or the operator's. */
   readonly isOfConsole: boolean;
   readonly isOfOperator: boolean;
+  /** It comes before it is known whose request it is, so no organization ever meets it. */
+  readonly isOfNobody: boolean;
   readonly what: string;
   readonly mend: string;
 }
@@ -14,7 +16,13 @@ export const entry = (
   status: number,
   what: string,
   mend: string,
-  flags: { retryable?: boolean; stored?: boolean; isOfConsole?: boolean; isOfOperator?: boolean } = {},
+  flags: {
+    retryable?: boolean;
+    stored?: boolean;
+    isOfConsole?: boolean;
+    isOfOperator?: boolean;
+    isOfNobody?: boolean;
+  } = {},
 ): CatalogueEntry => ({
   status,
   what,
@@ -23,7 +31,9 @@ export const entry = (
   stored: flags.stored ?? false,
   isOfConsole: flags.isOfConsole ?? false,
   isOfOperator: flags.isOfOperator ?? false,
+  isOfNobody: flags.isOfNobody ?? false,
 });
 
 export const retryable = { retryable: true };
 export const stored = { stored: true };
+export const ofNobody = { isOfNobody: true };

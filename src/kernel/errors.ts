@@ -1,5 +1,5 @@
 import { consoleErrors } from './console-errors.ts';
-import { type CatalogueEntry, entry, retryable, stored } from './error-entry.ts';
+import { type CatalogueEntry, entry, ofNobody, retryable, stored } from './error-entry.ts';
 import { operatorErrors } from './operator-errors.ts';
 
 /**
@@ -40,11 +40,13 @@ export const errorCatalogue = {
     401,
     'The request carries no API key.',
     'Send the header `Authorization: Bearer sbk_sandbox_...`.',
+    ofNobody,
   ),
   api_key_invalid: entry(
     401,
     'The API key is not known here.',
     'Check that the whole key was copied and that it belongs to this server.',
+    ofNobody,
   ),
   api_key_revoked: entry(401, 'The API key was revoked.', 'Use another key of the application.'),
   api_key_expired: entry(401, 'The API key has expired.', 'Use another key of the application.'),
@@ -68,11 +70,17 @@ export const errorCatalogue = {
     'There is no such record in this organization.',
     'Check the id and the key that you use.',
   ),
-  route_not_found: entry(404, 'There is no such path.', 'See /openapi.json for the paths that exist.'),
+  route_not_found: entry(
+    404,
+    'There is no such path.',
+    'See /openapi.json for the paths that exist.',
+    ofNobody,
+  ),
   method_not_allowed: entry(
     405,
     'The path exists, but not with this method.',
     'Use a method of the Allow header.',
+    ofNobody,
   ),
   payload_too_large: entry(
     413,

@@ -22,6 +22,8 @@ export interface Move<Row> {
   readonly by?: IdKind;
   /** Told to no webhook, although it is in the history. */
   readonly isSilent?: true;
+  /** It changes nothing of the record, and so leaves nothing in the history either. */
+  readonly isTraceless?: true;
 }
 
 export interface Condition<Row> {

@@ -7,6 +7,8 @@ import { applicationResource, applicationRoutes } from './applications/api.ts';
 import { auditRoutes } from './audit/api.ts';
 import { capabilitiesRoute } from './capabilities/api.ts';
 import { clockResource, clockRoutes } from './clocks/api.ts';
+import { coverageRoutes } from './coverage/api.ts';
+import { universeOf } from './coverage/machine.ts';
 import { customerResource, customerRoutes } from './customers/api.ts';
 import { deliveryRoutes } from './deliveries/api.ts';
 import { disputeResource, disputeRoutes } from './disputes/api.ts';
@@ -84,6 +86,7 @@ const plainRoutes: readonly Route[] = [
   ...deliveryRoutes,
   ...replayRoutes,
   ...requestRoutes,
+  ...coverageRoutes([...new Set(eventCatalogue.map(({ resource }) => resource))], () => coverageUniverse),
   resetRoute,
 ];
 
@@ -92,6 +95,9 @@ const plainRoutes: readonly Route[] = [
  * come last, because they name the others.
  */
 export const routes: readonly Route[] = [...plainRoutes, ...faultPlanRoutes(plainRoutes, filters)];
+
+/** All that tests can meet. */
+export const coverageUniverse = universeOf(resources, eventCatalogue, routes);
 
 /** What the console has besides: for people, each with the role that it takes. */
 export const consoleRoutes: readonly ConsoleRoute[] = [

@@ -1,5 +1,4 @@
-import type { RequestJournal } from '../engine/request-journal.ts';
-import { DatabaseFailure } from '../kernel/failure.ts';
+import type { RequestBatch, RequestJournal } from '../engine/request-journal.ts';
 import { bucketNames, bucketOf } from '../kernel/histogram.ts';
 import { mintedAt } from '../kernel/ids.ts';
 import { redactBody, redactLine } from '../kernel/redact.ts';
@@ -13,6 +12,7 @@ import type {
 } from '../kernel/request-log.ts';
 import type { Instant } from '../kernel/table.ts';
 import { Allowance } from './allowance.ts';
+import { WriteBehind } from './write-behind.ts';
 
 export interface RequestLogSettings {
   readonly journal: Pick<RequestJournal, 'write'>;
@@ -36,7 +36,6 @@ const rowsMax = 10_000;
 // Bodies are held as they came until they are written: a hundred thousand long lists would be more than a node has.
 const charsMax = 16 * 1_024 * 1_024;
 const countersMax = 10_000;
-const closeMsMax = 3_000;
 const lineLengthMax = 500;
 const minuteMs = 60_000;
 
@@ -44,29 +43,37 @@ const minuteMs = 60_000;
 const unused: ReadonlySet<string | null> = new Set(['api_key_revoked', 'api_key_expired', 'ip_not_allowed']);
 
 /**
- * Keeps what was asked and answered, behind the answers: a request leaves its mark in memory, and a timer writes what has come
- * together. It is idle until the first request, then waits for its timer or for a full flush, then writes, one flush at a time.
+ * Keeps what was asked and answered: a request leaves its mark in memory, and is written behind the answers.
  *
- * What cannot be written is lost: the log never holds up a request, and its memory has a bound. Above the allowance only
- * refused requests are kept, from an allowance of their own, and above that requests are counted and no more.
+ * The log never holds up a request, and its memory has a bound. Above the allowance only refused requests are kept, from an
+ * allowance of their own, and above that requests are counted and no more.
  */
 export class RequestLog implements RequestSink {
   readonly #settings: RequestLogSettings;
   readonly #all: Allowance;
   readonly #refused: Allowance;
+  readonly #behind: WriteBehind<RequestBatch>;
   #rows: KeptRequest[] = [];
   #chars = 0;
   #minutes = new Map<string, Counting>();
   #keyUses = new Map<string, Using>();
-  #timer: NodeJS.Timeout | undefined;
-  #writing: Promise<void> | undefined;
-  #isFailing = false;
 
   constructor(settings: RequestLogSettings) {
     this.#settings = settings;
     const { keptPerSecond = keptPerSecondDefault, keptAtOnceMax = keptAtOnceMaxDefault } = settings;
     this.#all = new Allowance(keptPerSecond, keptAtOnceMax);
     this.#refused = new Allowance(keptPerSecond, keptAtOnceMax);
+    const { journal, onError } = settings;
+    this.#behind = new WriteBehind({
+      everyMs: flushMs,
+      isEmpty: () => this.#isEmpty(),
+      isFull: () => this.#rows.length >= rowsInFlushMax,
+      take: () => this.#take(),
+      write: (batch) => journal.write(batch),
+      writesMax: rowsMax / rowsInFlushMax,
+      onError,
+      problem: 'the request log cannot be written',
+    });
   }
 
   count({ principal, status, errorCode, elapsedMs, ip }: CountedRequest): boolean {
@@ -86,7 +93,7 @@ export class RequestLog implements RequestSink {
       if (!isKept) minute.notKept += 1;
       if (bucket) minute[bucket] += 1;
     }
-    this.#plan();
+    this.#behind.stir();
     return isKept;
   }
 
@@ -95,68 +102,28 @@ export class RequestLog implements RequestSink {
     const hasRoom = this.#chars + chars <= charsMax;
     if (hasRoom) this.#chars += chars;
     this.#rows.push(hasRoom ? request : { ...request, sent: null, answered: null });
-    if (this.#rows.length >= rowsInFlushMax) void this.#write();
+    this.#behind.stir();
   }
 
-  /** Writes all that came before it was called. */
-  async flush(): Promise<void> {
-    await this.#writing;
-    for (let flushes = 0; !this.#isEmpty() && flushes <= rowsMax / rowsInFlushMax; flushes += 1)
-      await this.#write();
+  flush(): Promise<void> {
+    return this.#behind.flush();
   }
 
-  /** The last flush, with an end: a database that is away must not keep the process. */
-  async close(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, closeMsMax);
-    });
-    await Promise.race([this.flush(), late]);
-    clearTimeout(timer);
-    clearTimeout(this.#timer);
+  close(): Promise<void> {
+    return this.#behind.close();
   }
 
   #isEmpty(): boolean {
     return this.#rows.length === 0 && this.#minutes.size === 0 && this.#keyUses.size === 0;
   }
 
-  #plan(): void {
-    if (this.#timer || this.#writing) return;
-    this.#timer = setTimeout(() => void this.#write(), flushMs);
-    this.#timer.unref();
-  }
-
-  #write(): Promise<void> {
-    this.#writing ??= this.#writeOnce().finally(() => {
-      this.#writing = undefined;
-      if (this.#rows.length >= rowsInFlushMax) void this.#write();
-      else if (!this.#isEmpty()) this.#plan();
-    });
-    return this.#writing;
-  }
-
-  async #writeOnce(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+  #take(): RequestBatch {
     const kept = this.#rows.splice(0, rowsInFlushMax);
     for (const { sent, answered } of kept) this.#chars -= (sent?.length ?? 0) + (answered?.length ?? 0);
     const [minutes, keyUses] = [[...this.#minutes.values()], [...this.#keyUses.values()]];
     this.#minutes = new Map();
     this.#keyUses = new Map();
-    try {
-      const batch = { requests: kept.map(toRow), minutes, keyUses };
-      await this.#settings.journal.write(batch).catch((error: unknown) => {
-        // Another node had the same row: nothing of the batch is written, and the next attempt finds it free.
-        if (error instanceof DatabaseFailure && error.kind !== 'unavailable')
-          return this.#settings.journal.write(batch);
-        throw error;
-      });
-      this.#isFailing = false;
-    } catch (error) {
-      // Told once, not four times a second for as long as the database is away.
-      if (!this.#isFailing) this.#settings.onError(error, 'the request log cannot be written');
-      this.#isFailing = true;
-    }
+    return { requests: kept.map(toRow), minutes, keyUses };
   }
 
   #minute(orgId: string, appId: string, minute: Instant): Counting | undefined {

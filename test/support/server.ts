@@ -93,7 +93,7 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     metrics: undefined,
     requestLog: undefined,
     coverage: undefined,
-    writtenBehind: { requests: () => server.requestLog.flush(), coverage: () => Promise.resolve() },
+    writtenBehind: { requests: () => server.requestLog.flush(), coverage: () => server.coverage.flush() },
     streams: server.eventStreams,
     readiness: () => Promise.resolve({ ok: true }),
     errands: new Map([

@@ -44,7 +44,14 @@ export const webhookMachine = defineMachine<WebhookRow>({
     },
     { action: 'disable', from: ['enabled'], to: ['disabled'] },
     { action: 'enable', from: ['disabled'], to: ['enabled'], isSilent: true },
-    { action: 'test', from: webhookStates, to: webhookStates, stays: true, event: 'tested' },
+    {
+      action: 'test',
+      from: webhookStates,
+      to: webhookStates,
+      stays: true,
+      event: 'tested',
+      isTraceless: true,
+    },
   ],
   eventWords: {
     disabled:

@@ -1,0 +1,493 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { openPglite } from '../../src/db/pglite.ts';
+import { CoverageJournal } from '../../src/engine/coverage-journal.ts';
+import { type CoverageReport, coverageOf, junitOf } from '../../src/resources/coverage/api.ts';
+import { coverageUniverse } from '../../src/resources/index.ts';
+import type { Server } from '../../src/server.ts';
+import { Coverage } from '../../src/workers/coverage.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { openReceiver } from '../support/receiver.ts';
+import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
+import { auditOf, found, newcomer, ok, register } from '../support/visitor.ts';
+
+const coverage = 'developer_api_coverage';
+const payments = 'developer_api_payments';
+const small = { amount: 1_000, currency: 'EUR' };
+
+/** What was met, as `kind name`, with how often. */
+type Counts = Readonly<Record<string, number>>;
+
+function countsIn({ sections }: Pick<CoverageReport, 'sections'>): Counts {
+  return Object.fromEntries(
+    sections.flatMap(({ kind, items }) =>
+      items.filter(({ count }) => count > 0).map(({ name, count }) => [`${kind} ${name}`, count]),
+    ),
+  );
+}
+
+async function report({ client }: Pick<KeyHolder, 'client'>, query = ''): Promise<CoverageReport> {
+  const { status, body, text } = await client.get(coverage, query);
+  expect(status, text).toBe(200);
+  return body as unknown as CoverageReport;
+}
+
+/** Without what it takes to look. */
+async function counts(holder: Pick<KeyHolder, 'client'>): Promise<Counts> {
+  const { 'operation getCoverage': _looks, ...rest } = countsIn(await report(holder));
+  return rest;
+}
+
+describe.each(databaseKinds)('coverage on %s', (kind) => {
+  let server: Server;
+  let acme: Tenant;
+
+  beforeAll(async () => {
+    server = await openServer(kind);
+    acme = await tenant(server);
+  });
+  afterAll(() => server?.close());
+
+  describe('what can be met', () => {
+    const namesOf = async (kindOf: string) => {
+      const { sections } = await report(acme);
+      return sections.find((one) => one.kind === kindOf)?.items.map(({ name }) => name) ?? [];
+    };
+    interface Shown {
+      readonly machines: readonly {
+        readonly resource: string;
+        readonly states: readonly string[];
+        readonly events: readonly string[];
+        readonly moves: readonly {
+          readonly action: string;
+          readonly from: readonly string[];
+          readonly to: readonly string[];
+          readonly stays: boolean;
+        }[];
+      }[];
+    }
+    let machines: Shown['machines'];
+    let document: {
+      paths: Record<string, Record<string, { operationId: string }>>;
+      webhooks: object;
+      components: {
+        schemas: { Error: { properties: { error: { properties: { code: { enum: string[] } } } } } };
+      };
+    };
+    beforeAll(async () => {
+      const shown = await acme.client.get('developer_api_state_machines');
+      ({ machines } = shown.body as unknown as Shown);
+      document = JSON.parse((await server.app.inject('/openapi.json')).body);
+    });
+
+    test('are the states and moves that the server shows, but for the one that leaves no trace', async () => {
+      const states = machines.flatMap(({ resource, states: own }) =>
+        own.map((state) => `${resource}.${state}`),
+      );
+      expect(await namesOf('state')).toEqual(states);
+      const moves = machines.flatMap(({ resource, moves: own }) =>
+        own.flatMap(({ action, from, to, stays }) => {
+          const starts = from.length === 0 ? [''] : from.map((state) => `${state} `);
+          return starts.flatMap((start) =>
+            (stays ? [start.trim()] : to).map((end) => `${resource}.${action}: ${start}-> ${end}`),
+          );
+        }),
+      );
+      const traceless = ['webhook.test: enabled -> enabled', 'webhook.test: disabled -> disabled'];
+      expect(moves).toEqual(expect.arrayContaining(traceless));
+      const wanted = moves.filter((move) => !traceless.includes(move));
+      expect((await namesOf('move')).toSorted()).toEqual([...new Set(wanted)].toSorted());
+      expect(wanted).toEqual(
+        expect.arrayContaining(['payment.create: -> pending', 'payment.capture: authorized -> captured']),
+      );
+    });
+
+    test('are the events that webhooks are told', async () => {
+      const events = await namesOf('event');
+      expect(events).toEqual(Object.keys(document.webhooks));
+      expect(events.toSorted()).toEqual(machines.flatMap((one) => one.events).toSorted());
+    });
+
+    test('are the operations of the OpenAPI document', async () => {
+      const operations = Object.values(document.paths).flatMap((methods) =>
+        Object.values(methods).map(({ operationId }) => operationId),
+      );
+      expect((await namesOf('operation')).toSorted()).toEqual(operations.toSorted());
+    });
+
+    test('are the errors that a key can meet; the rest comes before anybody is known', async () => {
+      const codes = document.components.schemas.Error.properties.error.properties.code.enum;
+      const errors = await namesOf('error');
+      const early = codes.filter((code) => !errors.includes(code));
+      expect(errors.filter((code) => !codes.includes(code))).toEqual([]);
+      expect(early).toEqual(['api_key_missing', 'api_key_invalid', 'route_not_found', 'method_not_allowed']);
+      const own = await tenant(server);
+      const bare = new ApiClient(server.app, null);
+      expect((await bare.get(payments)).code).toBe('api_key_missing');
+      expect((await new ApiClient(server.app, 'sbk').get(payments)).code).toBe('api_key_invalid');
+      expect((await own.client.get('nowhere')).code).toBe('route_not_found');
+      expect((await own.client.send(payments, { method: 'PUT' })).code).toBe('method_not_allowed');
+      expect(await counts(own)).toEqual({});
+    });
+
+    test('adds up, and begins with nothing', async () => {
+      const own = await tenant(server);
+      const { summary, sections } = await report(own);
+      expect(sections.map((one) => one.kind)).toEqual(['state', 'move', 'event', 'operation', 'error']);
+      expect(summary).toEqual({ met: 0, total: coverageUniverse.length });
+      for (const { items, total, met } of sections) expect([items.length, 0]).toEqual([total, met]);
+      const next = await report(own);
+      expect(next.summary.met).toBe(1);
+      expect(countsIn(next)).toEqual({ 'operation getCoverage': 1 });
+    });
+  });
+
+  describe('what was met', () => {
+    test('is counted exactly, one for each time', async () => {
+      const own = await tenant(server);
+      const made = [await own.client.post(payments, small), await own.client.post(payments, small)];
+      const id = made[0]?.body.id;
+      await own.client.post(`${payments}/${id}/advance`, { action: 'authorize' });
+      await own.client.post(`${payments}/${id}/advance`, { action: 'capture' });
+      await own.client.get(`${payments}/${id}`);
+      await own.client.send(`${payments}/${id}`, { method: 'HEAD' });
+      expect(await counts(own)).toEqual({
+        'state payment.pending': 2,
+        'state payment.authorized': 1,
+        'state payment.captured': 1,
+        'move payment.create: -> pending': 2,
+        'move payment.authorize: pending -> authorized': 1,
+        'move payment.capture: authorized -> captured': 1,
+        'event payment.created': 2,
+        'event payment.authorized': 1,
+        'event payment.captured': 1,
+        'operation createPayment': 2,
+        'operation advancePayment': 2,
+        'operation retrievePayment': 2,
+      });
+    });
+
+    test('has what other records bring along, and walks step by step', async () => {
+      const own = await tenant(server);
+      const body = { ...small, scenario: 'refund_pending' };
+      const { id } = (await own.client.post(payments, body)).body;
+      await own.client.post(`${payments}/${id}/advance`, { to: 'settled' });
+      const refund = (await own.client.post(`${payments}/${id}/refund`, { amount: 400 })).body;
+      await own.client.post(`developer_api_refunds/${refund.id}/advance`, { action: 'succeed' });
+      expect(await counts(own)).toMatchObject({
+        'move payment.capture: pending -> captured': 1,
+        'move payment.settle: captured -> settled': 1,
+        'move payment.refund_pending: settled -> settled': 1,
+        'move payment.refund_succeeded: settled -> partially_refunded': 1,
+        'move refund.create: -> pending': 1,
+        'move refund.succeed: pending -> succeeded': 1,
+        'state refund.succeeded': 1,
+        'event refund.succeeded': 1,
+      });
+    });
+
+    test('has what the clock brings about', async () => {
+      const own = await tenant(server);
+      const { id } = (await own.client.post(payments, { ...small, captureMethod: 'manual' })).body;
+      await own.client.post(`${payments}/${id}/advance`, { action: 'authorize' });
+      await own.client.post('developer_api_clock/advance', { seconds: 8 * 86_400 });
+      expect(await counts(own)).toMatchObject({
+        'state payment.expired': 1,
+        'move payment.expire: authorized -> expired': 1,
+        'event payment.expired': 1,
+        'operation advanceClock': 1,
+      });
+    });
+
+    test('has what is sent to one endpoint alone, and what is made by hand', async () => {
+      const own = await tenant(server);
+      const receiver = await openReceiver();
+      const hook = (await own.client.post('developer_api_webhooks', { url: receiver.url })).body;
+      await own.client.post(`developer_api_webhooks/${hook.id}/test`);
+      await own.client.post('developer_api_webhook_events', { type: 'transfer.completed' });
+      await receiver.close();
+      expect(await counts(own)).toEqual({
+        'state webhook.enabled': 1,
+        'move webhook.create: -> enabled': 1,
+        'event webhook.tested': 1,
+        'event transfer.completed': 1,
+        'operation createWebhook': 1,
+        'operation testWebhook': 1,
+        'operation createWebhookEvent': 1,
+      });
+    });
+
+    test('has the states and events of what people do, but not their requests', async () => {
+      const owner = await newcomer(server, 'Olga');
+      const orgId = await found(owner, `House ${randomUUID()}`);
+      const place = `${orgId}/${await register(owner, orgId)}`;
+      ok(await owner.post(`${place}/${payments}`, small));
+      expect((await owner.post(`${place}/${payments}`, {})).code).toBe('invalid_request');
+      const shown = ok(await owner.get(`${place}/${coverage}`)) as unknown as CoverageReport;
+      expect(countsIn(shown)).toEqual({
+        'state payment.pending': 1,
+        'move payment.create: -> pending': 1,
+        'event payment.created': 1,
+      });
+    });
+
+    test('has an error for each refusal instead of the operation, and nothing for the kept answer to one', async () => {
+      const own = await tenant(server);
+      const bare = await own.addKey({ scopes: [] });
+      const revoked = await own.addKey({ revoked: true });
+      const { client } = own;
+      await bare.client.get(payments);
+      await revoked.client.get(payments);
+      await client.get(payments, 'limit=0');
+      await client.get(`${payments}/nobody`);
+      await client.post(payments, undefined, { raw: '{' });
+      const idempotencyKey = randomUUID();
+      for (const _time of [1, 2])
+        await client.post(payments, { ...small, currency: 'XXX' }, { idempotencyKey });
+      expect(await counts(own)).toEqual({
+        'error scope_missing': 1,
+        'error api_key_revoked': 1,
+        'error invalid_request': 1,
+        'error resource_not_found': 1,
+        'error malformed_json': 1,
+        'error unsupported_currency': 1,
+      });
+    });
+
+    test('belongs to the organization: all of its keys see the same, and nobody else', async () => {
+      const own = await tenant(server);
+      const other = await own.addKey({ application: 'other', scopes: [] });
+      const stranger = await tenant(server);
+      await own.client.post(payments, small);
+      expect(await counts(other)).toMatchObject({ 'state payment.pending': 1, 'operation createPayment': 1 });
+      expect(await counts(stranger)).toEqual({});
+    });
+  });
+
+  test('a part of it: by kind, by resource, by both', async () => {
+    const own = await tenant(server);
+    await own.client.post(payments, small);
+    await own.client.post('developer_api_customers', { name: 'Ada' });
+    const events = await report(own, 'kind=event');
+    expect(events.sections.map((one) => one.kind)).toEqual(['event']);
+    expect(countsIn(events)).toEqual({ 'event payment.created': 1, 'event customer.created': 1 });
+    const payment = await report(own, 'resource=payment');
+    expect(payment.sections.map((one) => one.kind)).toEqual(['state', 'move', 'event', 'operation']);
+    for (const { kind: of, items } of payment.sections)
+      for (const { name } of items) expect(name, of).toMatch(of === 'operation' ? /Payment/ : /^payment\./);
+    expect(payment.summary.met).toBe(4);
+    const both = await report(own, 'kind=state&resource=customer');
+    expect(both.sections).toEqual([
+      {
+        kind: 'state',
+        met: 1,
+        total: 2,
+        items: [
+          { name: 'customer.active', count: 1 },
+          { name: 'customer.archived', count: 0 },
+        ],
+      },
+    ]);
+    expect(await report(own, 'kind=error&resource=payment')).toMatchObject({ sections: [] });
+    for (const query of ['kind=x', 'resource=clock', 'kind=', 'limit=1'])
+      expect((await own.client.get(coverage, query)).code, query).toBe('invalid_request');
+  });
+
+  test('as JUnit XML: a suite a kind, a case an item, and skipped is what was not met', async () => {
+    const own = await tenant(server);
+    await own.client.post(payments, small);
+    const shown = await report(own, 'resource=payment');
+    const asked = await server.app.inject({
+      url: `/_api/${coverage}?resource=payment`,
+      headers: { authorization: `Bearer ${own.key}`, accept: 'application/xml' },
+    });
+    expect(asked.statusCode).toBe(200);
+    expect(asked.headers['content-type']).toBe('application/xml; charset=utf-8');
+    expect(asked.headers['request-id']).toMatch(/^req_/);
+    const elements = elementsOf(asked.body);
+    const suites = elements.filter(({ name }) => name === 'testsuite');
+    expect(suites.map(({ attributes }) => attributes)).toEqual(
+      shown.sections.map(({ kind: name, total, met }) => ({
+        ...{ name, tests: String(total), failures: '0', errors: '0', time: '0' },
+        skipped: String(total - met),
+      })),
+    );
+    expect(elements[0]).toMatchObject({
+      name: 'testsuites',
+      attributes: { tests: String(shown.summary.total) },
+    });
+    const cases = elements.filter(({ name }) => name === 'testcase');
+    expect(cases.map(({ attributes }) => attributes.name)).toEqual(
+      shown.sections.flatMap(({ items }) => items.map(({ name }) => name)),
+    );
+    const gaps = elements.filter(({ name }) => name === 'skipped').map(({ within }) => within);
+    const items = shown.sections.flatMap((section) => section.items);
+    expect(gaps).toEqual(items.filter(({ count }) => count === 0).map(({ name }) => name));
+    expect(gaps).toHaveLength(shown.summary.total - shown.summary.met);
+  });
+
+  describe('reset', () => {
+    const reset = (holder: KeyHolder, idempotencyKey: string = randomUUID()) =>
+      holder.client.post(`${coverage}/reset`, undefined, { idempotencyKey });
+
+    test('starts anew for the organization alone, and is in the audit trail', async () => {
+      const [own, other] = [await tenant(server), await tenant(server)];
+      for (const holder of [own, other]) await holder.client.post(payments, small);
+      await counts(own);
+      const answer = await reset(own);
+      expect(answer.body).toMatchObject({ object: 'coverage_reset', status: 'ok' });
+      expect(await counts(own)).toEqual({ 'operation resetCoverage': 1 });
+      expect(await counts(other)).toMatchObject({ 'state payment.pending': 1 });
+      expect(await auditOf(server, answer)).toEqual([
+        expect.objectContaining({ action: 'coverage.reset', outcome: 'accepted', resourceId: own.orgId }),
+      ]);
+      expect((await own.client.get(payments)).body.data).toHaveLength(1);
+    });
+
+    test('the same request again resets nothing', async () => {
+      const own = await tenant(server);
+      const key = randomUUID();
+      await reset(own, key);
+      await own.client.post(payments, small);
+      const again = await reset(own, key);
+      expect(again.headers['idempotent-replayed']).toBe('true');
+      expect(await counts(own)).toMatchObject({ 'state payment.pending': 1, 'operation resetCoverage': 2 });
+    });
+  });
+
+  test('survives a restart', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'sandbank-coverage-'));
+    const where =
+      kind === 'pglite'
+        ? { dataDirectory: folder }
+        : { databaseUrl: await createDatabase(inject('postgresUrl')), secret: 's'.repeat(32) };
+    const before = await openServer(kind, where);
+    const own = await tenant(before);
+    await own.client.post(payments, small);
+    await own.client.get(`${payments}/nobody`);
+    await before.close();
+    const after = await openServer(kind, where);
+    const client = own.clientOn(after.app);
+    await client.post(payments, small);
+    expect(await counts({ client })).toEqual({
+      'state payment.pending': 2,
+      'move payment.create: -> pending': 2,
+      'event payment.created': 2,
+      'operation createPayment': 2,
+      'error resource_not_found': 1,
+    });
+    await after.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test('over several organizations counts add up', async () => {
+    const [one, two] = [await tenant(server), await tenant(server)];
+    for (const { client } of [one, one, two]) await client.post(payments, small);
+    await server.coverage.flush();
+    const of = async (...orgIds: string[]) =>
+      countsIn(await coverageOf(server.reader, orgIds, coverageUniverse));
+    expect(await of(one.orgId)).toMatchObject({ 'state payment.pending': 2 });
+    expect(await of(one.orgId, two.orgId)).toMatchObject({
+      'state payment.pending': 3,
+      'operation createPayment': 3,
+    });
+    expect(await of()).toEqual({});
+    const all = countsIn(await coverageOf(server.reader, 'all', coverageUniverse, { kind: 'state' }));
+    expect(all['state payment.pending']).toBeGreaterThanOrEqual(3);
+    expect(Object.keys(all).every((name) => name.startsWith('state '))).toBe(true);
+  });
+
+  test('a database that fails costs counts, and no request', async () => {
+    const gone = await openPglite({ dataDirectory: undefined, onCrash: () => undefined });
+    await gone.close();
+    const problems: string[] = [];
+    const counter = new Coverage({
+      universe: coverageUniverse,
+      journal: new CoverageJournal(gone),
+      onError: (_error, what) => problems.push(what),
+    });
+    const app = openApp(server, { coverage: counter });
+    for (const _time of [1, 2]) {
+      expect((await acme.clientOn(app).get(payments)).status).toBe(200);
+      await counter.flush();
+    }
+    expect(problems).toEqual(['coverage cannot be written']);
+    await counter.close();
+    await app.close();
+  });
+});
+
+test('nodes add up', async () => {
+  const databaseUrl = await createDatabase(inject('postgresUrl'));
+  const secret = 's'.repeat(32);
+  const nodes = await Promise.all([1, 2].map(() => openServer('postgres', { databaseUrl, secret })));
+  const [one, two] = nodes as [Server, Server];
+  const own = await tenant(one);
+  const there = own.clientOn(two.app);
+  for (let round = 0; round < 5; round += 1) {
+    await Promise.all([own.client, there, there].map((client) => client.post(payments, small)));
+    // Both write the same rows at the same time.
+    await Promise.all(nodes.map(({ coverage: counter }) => counter.flush()));
+  }
+  expect(await counts(own)).toEqual({
+    'state payment.pending': 15,
+    'move payment.create: -> pending': 15,
+    'event payment.created': 15,
+    'operation createPayment': 15,
+  });
+  await Promise.all(nodes.map((node) => node.close()));
+});
+
+test('whatever stands in a name is text in the XML', () => {
+  const name = `<a href="x">&'b'</a>`;
+  const written = junitOf({
+    summary: { met: 0, total: 1 },
+    sections: [{ kind: 'state', met: 0, total: 1, items: [{ name, count: 0 }] }],
+  });
+  const [found] = elementsOf(written).filter((one) => one.name === 'testcase');
+  expect(found?.attributes.name).toBe(name);
+});
+
+interface Element {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** The `name` of the element that it is in. */
+  readonly within: string | undefined;
+}
+
+/** A small strict reader: elements with attributes and nothing else, every one closed by its own name. */
+function elementsOf(xml: string): readonly Element[] {
+  const head = '<?xml version="1.0" encoding="UTF-8"?>\n';
+  expect(xml.startsWith(head)).toBe(true);
+  const found: Element[] = [];
+  const open: Element[] = [];
+  const tag = /\s*<(\/?)([a-z]+)((?: [a-z]+="[^"<]*")*)(\/?)>\s*/y;
+  tag.lastIndex = head.length;
+  while (tag.lastIndex < xml.length) {
+    const at = tag.lastIndex;
+    const [whole, isEnd, name = '', written = '', isEmpty] = tag.exec(xml) ?? [];
+    if (whole === undefined) throw new Error(`no tag at ${xml.slice(at, at + 80)}`);
+    if (isEnd) {
+      expect(open.pop()?.name).toBe(name);
+      continue;
+    }
+    const attributes = Object.fromEntries(
+      [...written.matchAll(/([a-z]+)="([^"]*)"/g)].map(([, key = '', value = '']) => [key, plainText(value)]),
+    );
+    const element = { name, attributes, within: open.at(-1)?.attributes.name };
+    found.push(element);
+    if (!isEmpty) open.push(element);
+  }
+  expect(open).toEqual([]);
+  return found;
+}
+
+function plainText(value: string): string {
+  expect(value).not.toMatch(/&(?!#\d+;)/);
+  return value.replace(/&#(\d+);/g, (_whole, code: string) => String.fromCharCode(Number(code)));
+}
