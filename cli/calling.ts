@@ -4,9 +4,13 @@ import type { CallOptions, Operation } from '../sdk/operation.ts';
 
 type Method = (...given: unknown[]) => PromiseLike<unknown>;
 
-/** The row of an operation, by the id that it has in the document; undefined when this client does not know it. */
-export function operationOf(id: string): Operation | undefined {
-  return operations.find((operation) => operation.id === id && operation.accept === 'application/json');
+/** The row of an operation, by the id that it has in the document. */
+export function operationOf(id: string): Operation {
+  const found = operations.find(
+    (operation) => operation.id === id && operation.accept === 'application/json',
+  );
+  if (found === undefined) throw new TypeError(`The client knows no operation ${id}.`);
+  return found;
 }
 
 /**
@@ -26,9 +30,7 @@ export async function call<Answer = unknown>(
     readonly options?: CallOptions;
   } = {},
 ): Promise<Answer> {
-  const operation = operationOf(id);
-  if (operation === undefined) throw new TypeError(`This client knows no operation ${id}.`);
-  const { namespace, method, takes } = operation;
+  const { namespace, method, takes } = operationOf(id);
   const owner =
     namespace === undefined ? sandbank : (sandbank as unknown as Record<string, object>)[namespace];
   const found = (owner as Record<string, Method>)[method];

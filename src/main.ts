@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { keepDemoKey, readDemoKey, removeCliFile, writeCliFile } from './cli-file.ts';
 import { type Command, type Config, ConfigProblem, readConfig, usage } from './config.ts';
 import {

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import type { CoverageAnswer } from '../../sdk/client.ts';
-import { call } from '../calling.ts';
+import type { CoverageAnswer, GetCoverageQuery } from '../../sdk/client.ts';
 import { declare } from '../declare.ts';
 import { table } from '../layout.ts';
 import { organizationOf } from '../organization.ts';
@@ -54,13 +53,13 @@ export function addCoverage(program: Command): void {
       if (isMany && (kind ?? resource ?? options.reset) !== undefined)
         throw wrongUsage('--kind, --resource and --reset go with the organization of the key.');
       if (options.reset) {
-        const answer = await call<object>(await session.sandbank(), 'resetCoverage');
+        const answer = await (await session.sandbank()).coverage.reset();
         out.show(answer, () => 'It counts from here.');
         return undefined;
       }
       const source = isMany
         ? await ofMany(session, all ? [] : (organization ?? []))
-        : await ofKey(session, given({ kind, resource }));
+        : await ofKey(session, given({ kind, resource }) as GetCoverageQuery);
       const report = await source.report();
       out.show(report, () => coverageText(out, report, missing === true));
       if (junit !== undefined) {
@@ -76,13 +75,9 @@ export function addCoverage(program: Command): void {
   });
 }
 
-async function ofKey(session: Session, argument: object): Promise<Source> {
-  const sandbank = await session.sandbank();
-  const { coverage } = sandbank as unknown as { coverage: { junit(query: object): Promise<string> } };
-  return {
-    report: () => call<CoverageAnswer>(sandbank, 'getCoverage', { argument }),
-    junit: () => coverage.junit(argument),
-  };
+async function ofKey(session: Session, query: GetCoverageQuery): Promise<Source> {
+  const { coverage } = await session.sandbank();
+  return { report: () => coverage.retrieve(query), junit: () => coverage.junit(query) };
 }
 
 async function ofMany(session: Session, names: readonly string[]): Promise<Source> {

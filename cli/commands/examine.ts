@@ -12,6 +12,9 @@ interface ExamineOptions {
   readonly eventType?: string;
 }
 
+/** The server takes half a minute at most, and answers after it. */
+const examinationMsMax = 60_000;
+
 /** The report of an examination, wherever it was made: both speak of it alike. */
 type Report = Awaited<ReturnType<typeof import('../../src/examiner/local.ts').examineUrl>>;
 
@@ -67,5 +70,5 @@ async function fromHere(
 async function byServer(session: Session, { cases, eventType }: ExamineOptions, id: string): Promise<Report> {
   const sandbank = await session.sandbank();
   const body = given({ cases, eventType }) as WebhookExamination;
-  return (await sandbank.webhooks.examine(id, body, { timeoutMs: 60_000 })) as unknown as Report;
+  return sandbank.webhooks.examine(id, body, { timeoutMs: examinationMsMax });
 }

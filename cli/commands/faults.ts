@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { call } from '../calling.ts';
+import type { FaultPlan, FaultPlanCreate, ListFaultPlansQuery } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
 import { fields } from '../layout.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
@@ -20,24 +20,6 @@ interface CreateOptions {
   readonly operations?: readonly string[];
   readonly methods?: readonly string[];
   readonly events?: readonly string[];
-}
-
-interface FaultPlan {
-  readonly id: string;
-  readonly status: string;
-  readonly on: string;
-  readonly fault: { readonly type: string };
-  readonly count: number | null;
-  readonly share: number | null;
-  readonly seed: number;
-  readonly seen: number;
-  readonly applied: number;
-}
-
-interface FaultPlanPage {
-  readonly data: readonly FaultPlan[];
-  readonly hasMore: boolean;
-  readonly nextCursor: string | null;
 }
 
 /** Each kind of fault, what it hits, and which flags fill it in. */
@@ -104,7 +86,7 @@ export function addFaults(program: Command): void {
         methods,
         eventTypes: events,
       });
-      const plan = await call<FaultPlan>(await session.sandbank(), 'createFaultPlan', { argument });
+      const plan = await (await session.sandbank()).faultPlans.create(argument as FaultPlanCreate);
       session.out.show(plan, () => planText(plan));
       return undefined;
     },
@@ -114,9 +96,8 @@ export function addFaults(program: Command): void {
     options: [['--status <state>', 'active, exhausted or canceled'], ...pageOptions],
     examples: [['faults list --status active']],
     run: async (session, { status, limit, cursor }) => {
-      const page = call<FaultPlanPage>(await session.sandbank(), 'listFaultPlans', {
-        argument: given({ status, limit, cursor }),
-      });
+      const query = given({ status, limit, cursor }) as ListFaultPlansQuery;
+      const page = (await session.sandbank()).faultPlans.list(query);
       await showPage(session.out, page, ['PLAN', 'STATUS', 'FAULT', 'ON', 'SEEN', 'HIT'], (one) => [
         one.id,
         one.status,
@@ -132,7 +113,7 @@ export function addFaults(program: Command): void {
     summary: 'End a fault plan: nothing is hit by it any more',
     examples: [['faults cancel flt_...']],
     run: async (session, _options, id = '') => {
-      const plan = await call<FaultPlan>(await session.sandbank(), 'cancelFaultPlan', { names: [id] });
+      const plan = await (await session.sandbank()).faultPlans.cancel(id);
       session.out.show(plan, () => planText(plan));
       return undefined;
     },

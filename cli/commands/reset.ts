@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { ResetAnswer } from '../../sdk/client.ts';
 import { confirm } from '../confirm.ts';
 import { declare } from '../declare.ts';
 import { fields } from '../layout.ts';
@@ -33,7 +32,7 @@ export function addReset(program: Command): void {
       )
         throw new CliProblem('Nothing was removed.');
       const answer = sandbank
-        ? ((await sandbank.reset()) as unknown as ResetAnswer)
+        ? await sandbank.reset()
         : await operator?.reset(await organizationOf(session, operator, organization));
       const deleted = Object.entries(answer?.deleted ?? {}).filter(([, count]) => count > 0);
       out.show(answer, () =>

@@ -39,9 +39,8 @@ export function createMcpServer(settings: McpSettings): McpServer {
   const { version, isReadOnly } = settings;
   const server = new McpServer({ name: 'sandbank', title: 'Sandbank', version }, { instructions });
   for (const tool of operationTools) {
-    const operation = operationOf(tool.operation);
-    if (operation === undefined || (isReadOnly && operation.verb !== 'GET')) continue;
-    addOperation(server, tool, operation.verb === 'GET', settings);
+    const isRead = operationOf(tool.operation).verb === 'GET';
+    if (isRead || !isReadOnly) addOperation(server, tool, isRead, settings);
   }
   addReadings(server, settings);
   for (const { name, path, title, mimeType } of documents)

@@ -11,6 +11,8 @@ import type {
   Clock,
   ClockAdvance,
   ClockAdvanced,
+  Coverage,
+  CoverageReset,
   Customer,
   CustomerCreate,
   CustomerList,
@@ -26,12 +28,17 @@ import type {
   EventReplay,
   EventReplayRequest,
   Examination,
+  FaultPlan,
+  FaultPlanCreate,
+  FaultPlanList,
   FxRateList,
   GetBalancesQuery,
+  GetCoverageQuery,
   GetReconciliationQuery,
   LedgerEntryList,
   ListCustomersQuery,
   ListDisputesQuery,
+  ListFaultPlansQuery,
   ListFxRatesQuery,
   ListLedgerEntriesQuery,
   ListPaymentHistoryQuery,
@@ -98,6 +105,15 @@ export interface ClockNamespace {
   reset(options?: WriteOptions): Promise<Clock>;
 }
 
+export interface CoverageNamespace {
+  /** Which states, moves, events, operations and errors were met so far; as JSON or as JUnit XML. Any valid key may call this. `GET /_api/developer_api_coverage` */
+  retrieve(query?: GetCoverageQuery, options?: CallOptions): Promise<Coverage>;
+  /** Which states, moves, events, operations and errors were met so far; as JSON or as JUnit XML. Any valid key may call this. `GET /_api/developer_api_coverage` */
+  junit(query?: GetCoverageQuery, options?: CallOptions): Promise<string>;
+  /** Forget what was met, and count from here. Needs the scopes `payments:write` and `customers:write` and `transfers:write` and `webhooks:write`. `POST /_api/developer_api_coverage/reset` */
+  reset(options?: WriteOptions): Promise<CoverageReset>;
+}
+
 export interface CustomersNamespace {
   /** Create a customer. Needs the scope `customers:write`. `POST /_api/developer_api_customers` */
   create(body: CustomerCreate, options?: WriteOptions): Promise<Customer>;
@@ -138,6 +154,17 @@ export interface EventsNamespace {
   retrieve(id: string, options?: CallOptions): Promise<Event>;
   /** Send an event again, under the same id. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhook_events/{id}/replay` */
   replay(id: string, body?: EventReplayRequest, options?: WriteOptions): Promise<EventReplay>;
+}
+
+export interface FaultPlansNamespace {
+  /** Let requests or webhooks of the application fail: the next few, or a share of them. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_fault_plans` */
+  create(body: FaultPlanCreate, options?: WriteOptions): Promise<FaultPlan>;
+  /** List the fault plans of the application, newest first. Any valid key may call this. `GET /_api/developer_api_fault_plans` */
+  list(query?: ListFaultPlansQuery, options?: CallOptions): Pages<FaultPlanList>;
+  /** Retrieve a fault plan and how many it has seen and hit. Any valid key may call this. `GET /_api/developer_api_fault_plans/{id}` */
+  retrieve(id: string, options?: CallOptions): Promise<FaultPlan>;
+  /** End a fault plan: nothing is hit by it any more. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_fault_plans/{id}/cancel` */
+  cancel(id: string, options?: WriteOptions): Promise<FaultPlan>;
 }
 
 export interface FxRatesNamespace {
@@ -249,10 +276,12 @@ export interface WebhooksNamespace {
 /** What a client can do. How it is done is not generated: the table of operations is bound to a transport. */
 export abstract class Namespaces {
   declare readonly clock: ClockNamespace;
+  declare readonly coverage: CoverageNamespace;
   declare readonly customers: CustomersNamespace;
   declare readonly deliveries: DeliveriesNamespace;
   declare readonly disputes: DisputesNamespace;
   declare readonly events: EventsNamespace & EventStreaming;
+  declare readonly faultPlans: FaultPlansNamespace;
   declare readonly fxRates: FxRatesNamespace;
   declare readonly ledger: LedgerNamespace;
   declare readonly payments: PaymentsNamespace;

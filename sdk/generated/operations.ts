@@ -67,5 +67,12 @@ export const operations: readonly Operation[] = [
   { id: 'retrieveWebhookReplay', namespace: 'replays', method: 'retrieve', verb: 'GET', path: '/_api/developer_api_webhook_replays/{id}', names: ['id'], gives: 'json', accept: 'application/json' },
   { id: 'listRequests', namespace: 'requests', method: 'list', verb: 'GET', path: '/_api/developer_api_requests', names: [], takes: 'query', gives: 'page', accept: 'application/json' },
   { id: 'retrieveRequest', namespace: 'requests', method: 'retrieve', verb: 'GET', path: '/_api/developer_api_requests/{id}', names: ['id'], gives: 'json', accept: 'application/json' },
+  { id: 'getCoverage', namespace: 'coverage', method: 'retrieve', verb: 'GET', path: '/_api/developer_api_coverage', names: [], takes: 'query', gives: 'json', accept: 'application/json' },
+  { id: 'getCoverage', namespace: 'coverage', method: 'junit', verb: 'GET', path: '/_api/developer_api_coverage', names: [], takes: 'query', gives: 'text', accept: 'application/xml' },
+  { id: 'resetCoverage', namespace: 'coverage', method: 'reset', verb: 'POST', path: '/_api/developer_api_coverage/reset', names: [], gives: 'json', accept: 'application/json' },
   { id: 'resetOrganization', method: 'reset', verb: 'POST', path: '/_api/developer_api_reset', names: [], gives: 'json', accept: 'application/json' },
+  { id: 'createFaultPlan', namespace: 'faultPlans', method: 'create', verb: 'POST', path: '/_api/developer_api_fault_plans', names: [], takes: 'body', gives: 'json', accept: 'application/json' },
+  { id: 'listFaultPlans', namespace: 'faultPlans', method: 'list', verb: 'GET', path: '/_api/developer_api_fault_plans', names: [], takes: 'query', gives: 'page', accept: 'application/json' },
+  { id: 'retrieveFaultPlan', namespace: 'faultPlans', method: 'retrieve', verb: 'GET', path: '/_api/developer_api_fault_plans/{id}', names: ['id'], gives: 'json', accept: 'application/json' },
+  { id: 'cancelFaultPlan', namespace: 'faultPlans', method: 'cancel', verb: 'POST', path: '/_api/developer_api_fault_plans/{id}/cancel', names: ['id'], gives: 'json', accept: 'application/json' },
 ];

@@ -41,6 +41,7 @@ export type ErrorCode =
   | 'webhook_url_not_allowed'
   | 'webhook_not_found'
   | 'webhook_limit_reached'
+  | 'fault_plans_limit'
   | 'examination_running'
   | 'rate_limited'
   | 'internal_error'
@@ -285,6 +286,8 @@ export type ExaminationStatus = 'passed' | 'failed';
 export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
 
 export type ReplayStatus = 'running' | 'completed';
+
+export type FaultPlanStatus = 'active' | 'exhausted' | 'canceled';
 
 export interface ErrorAnswer {
   object: 'error';
@@ -1461,6 +1464,7 @@ export interface DeliveryDetail {
   held: boolean;
   lastResponseStatus: number | null;
   lastError: string | null;
+  faultPlanId: string | null;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
   /** RFC 3339, UTC, with milliseconds. */
@@ -1482,6 +1486,7 @@ export interface DeliveryDetail {
     responseBody: string | null;
     durationMs: number;
     error: string | null;
+    faultPlanId: string | null;
     /** Headers and bodies were cleared because of their age. */
     bodiesCleared: boolean;
   }[];
@@ -1655,6 +1660,7 @@ export interface Delivery {
   held: boolean;
   lastResponseStatus: number | null;
   lastError: string | null;
+  faultPlanId: string | null;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
   /** RFC 3339, UTC, with milliseconds. */
@@ -1809,6 +1815,34 @@ export interface LoggedRequest {
   responseBody: string | null;
 }
 
+export interface Coverage {
+  object: 'coverage';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  summary: {
+    met: number;
+    total: number;
+  };
+  sections: {
+    kind: 'state' | 'move' | 'event' | 'operation' | 'error';
+    met: number;
+    total: number;
+    items: {
+      name: string;
+      /** How often it was met; 0 is a gap. */
+      count: number;
+    }[];
+  }[];
+}
+
+export interface CoverageReset {
+  object: 'coverage_reset';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+}
+
 export interface Reset {
   object: 'reset';
   sandbox: true;
@@ -1816,6 +1850,175 @@ export interface Reset {
   status: 'ok';
   /** How many rows of each kind are gone. */
   deleted: Record<string, number>;
+}
+
+export interface FaultPlan {
+  object: 'fault_plan';
+  sandbox: true;
+  requestId?: string;
+  status: FaultPlanStatus;
+  id: string;
+  on: 'requests' | 'webhooks';
+  fault: {
+    type: 'latency';
+    delayMs: number;
+  } | {
+    type: 'error';
+    code: 'rate_limited' | 'internal_error' | 'service_unavailable';
+    /** For the header Retry-After; without it 1 second, and no header with `internal_error`. */
+    retryAfterSeconds?: number;
+  } | {
+    type: 'reset_connection';
+  } | {
+    type: 'lose_answer';
+  } | {
+    type: 'duplicate';
+    /** Without it: `1`. */
+    copies?: number;
+  } | {
+    type: 'reorder';
+  } | {
+    type: 'delay';
+    seconds: number;
+  } | {
+    type: 'drop';
+  };
+  count: number | null;
+  share: number | null;
+  seed: number;
+  operations: string[] | null;
+  methods: ('GET' | 'POST')[] | null;
+  eventTypes: string[] | null;
+  /** How many have matched so far. */
+  seen: number;
+  /** How many of them were hit. */
+  applied: number;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  updatedAt: string;
+}
+
+export type FaultPlanCreate = {
+  on: 'requests';
+  fault: {
+    type: 'latency';
+    delayMs: number;
+  } | {
+    type: 'error';
+    code: 'rate_limited' | 'internal_error' | 'service_unavailable';
+    /** For the header Retry-After; without it 1 second, and no header with `internal_error`. */
+    retryAfterSeconds?: number | undefined;
+  } | {
+    type: 'reset_connection';
+  } | {
+    type: 'lose_answer';
+  };
+  /** Which of them: the same seed hits the same ones. One is chosen when this is absent. */
+  seed?: number | undefined;
+  /** Only these operations; else all that can be hit. */
+  operations?: readonly (
+    | 'listPayments'
+    | 'createPayment'
+    | 'retrievePayment'
+    | 'advancePayment'
+    | 'listPaymentHistory'
+    | 'listTransferHistory'
+    | 'listPaymentProviderEvents'
+    | 'listTransferProviderEvents'
+    | 'refundPayment'
+    | 'listRefunds'
+    | 'retrieveRefund'
+    | 'advanceRefund'
+    | 'listDisputes'
+    | 'retrieveDispute'
+    | 'advanceDispute'
+    | 'listTransfers'
+    | 'createTransfer'
+    | 'retrieveTransfer'
+    | 'advanceTransfer'
+    | 'listFxRates'
+    | 'getBalances'
+    | 'listLedgerEntries'
+    | 'listPaymentLedgerEntries'
+    | 'listTransferLedgerEntries'
+    | 'listSettlements'
+    | 'retrieveSettlement'
+    | 'getReconciliation'
+    | 'createCustomer'
+    | 'listCustomers'
+    | 'retrieveCustomer'
+    | 'updateCustomer'
+    | 'archiveCustomer'
+    | 'createWebhook'
+    | 'listWebhooks'
+    | 'retrieveWebhook'
+    | 'updateWebhook'
+    | 'rotateWebhookSecret'
+    | 'disableWebhook'
+    | 'enableWebhook'
+    | 'testWebhook'
+    | 'examineWebhook'
+    | 'createWebhookEvent'
+    | 'listWebhookEvents'
+    | 'streamWebhookEvents'
+    | 'retrieveWebhookEvent'
+    | 'replayWebhookEvent'
+    | 'listWebhookDeliveries'
+    | 'retrieveWebhookDelivery'
+    | 'replayWebhookDeliveries'
+    | 'listWebhookReplays'
+    | 'retrieveWebhookReplay')[] | undefined;
+  /** HEAD counts as GET. */
+  methods?: readonly ('GET' | 'POST')[] | undefined;
+} & ({
+  /** How many are hit, then it ends. */
+  count: number;
+  /** How many of a hundred that match are hit. */
+  share?: number | undefined;
+} | {
+  /** How many are hit, then it ends. */
+  count?: number | undefined;
+  /** How many of a hundred that match are hit. */
+  share: number;
+}) | {
+  on: 'webhooks';
+  fault: {
+    type: 'duplicate';
+    /** Without it: `1`. */
+    copies?: number | undefined;
+  } | {
+    type: 'reorder';
+  } | {
+    type: 'delay';
+    seconds: number;
+  } | {
+    type: 'drop';
+  };
+  /** Which of them: the same seed hits the same ones. One is chosen when this is absent. */
+  seed?: number | undefined;
+  /** `*`, all of one kind such as `payment.*`, or single types; else all. */
+  eventTypes?: readonly EventFilter[] | undefined;
+} & ({
+  /** How many are hit, then it ends. */
+  count: number;
+  /** How many of a hundred that match are hit. */
+  share?: number | undefined;
+} | {
+  /** How many are hit, then it ends. */
+  count?: number | undefined;
+  /** How many of a hundred that match are hit. */
+  share: number;
+});
+
+export interface FaultPlanList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: FaultPlan[];
+  hasMore: boolean;
+  nextCursor: string | null;
 }
 
 export interface WebhookEvent {
@@ -1958,12 +2161,9 @@ export interface ListPaymentsQuery {
   limit?: number | undefined;
   cursor?: string | undefined;
   status?: PaymentStatus | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdAfter?: string | Date | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdBefore?: string | Date | undefined;
   customerId?: string | undefined;
-  /** Only records with exactly this reference. */
   reference?: string | undefined;
 }
 
@@ -1983,9 +2183,7 @@ export interface ListPaymentProviderEventsQuery {
   /** Without it: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdAfter?: string | Date | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdBefore?: string | Date | undefined;
   outcome?: ProviderEventStatus | undefined;
 }
@@ -1994,9 +2192,7 @@ export interface ListTransferProviderEventsQuery {
   /** Without it: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdAfter?: string | Date | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdBefore?: string | Date | undefined;
   outcome?: ProviderEventStatus | undefined;
 }
@@ -2006,9 +2202,7 @@ export interface ListRefundsQuery {
   limit?: number | undefined;
   cursor?: string | undefined;
   status?: RefundStatus | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdAfter?: string | Date | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdBefore?: string | Date | undefined;
   paymentId?: string | undefined;
 }
@@ -2018,9 +2212,7 @@ export interface ListDisputesQuery {
   limit?: number | undefined;
   cursor?: string | undefined;
   status?: DisputeStatus | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdAfter?: string | Date | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdBefore?: string | Date | undefined;
   paymentId?: string | undefined;
 }
@@ -2030,19 +2222,15 @@ export interface ListTransfersQuery {
   limit?: number | undefined;
   cursor?: string | undefined;
   status?: TransferStatus | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdAfter?: string | Date | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdBefore?: string | Date | undefined;
   customerId?: string | undefined;
-  /** Only records with exactly this reference. */
   reference?: string | undefined;
 }
 
 export interface ListFxRatesQuery {
-  /** ISO 4217 code; lower case is accepted and answered in upper case. Without it: `"USD"`. */
+  /** Without it: `"USD"`. */
   sourceCurrency?: string | undefined;
-  /** ISO 4217 code; lower case is accepted and answered in upper case. */
   targetCurrency?: string | undefined;
 }
 
@@ -2055,9 +2243,7 @@ export interface ListLedgerEntriesQuery {
   /** Without it: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdAfter?: string | Date | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdBefore?: string | Date | undefined;
   paymentId?: string | undefined;
   transferId?: string | undefined;
@@ -2068,9 +2254,7 @@ export interface ListPaymentLedgerEntriesQuery {
   /** Without it: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdAfter?: string | Date | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdBefore?: string | Date | undefined;
 }
 
@@ -2078,9 +2262,7 @@ export interface ListTransferLedgerEntriesQuery {
   /** Without it: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdAfter?: string | Date | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdBefore?: string | Date | undefined;
 }
 
@@ -2100,10 +2282,8 @@ export interface GetReconciliationQuery {
   /** Without it: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
-  /** A day in UTC: 2026-11-15. */
   date?: string | undefined;
   result?: ReconciliationLineStatus | undefined;
-  /** ISO 4217 code; lower case is accepted and answered in upper case. */
   currency?: string | undefined;
 }
 
@@ -2112,11 +2292,8 @@ export interface ListCustomersQuery {
   limit?: number | undefined;
   cursor?: string | undefined;
   status?: CustomerStatus | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdAfter?: string | Date | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdBefore?: string | Date | undefined;
-  /** Only records with exactly this reference. */
   reference?: string | undefined;
 }
 
@@ -2125,9 +2302,7 @@ export interface ListWebhooksQuery {
   limit?: number | undefined;
   cursor?: string | undefined;
   status?: WebhookStatus | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdAfter?: string | Date | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdBefore?: string | Date | undefined;
 }
 
@@ -2135,9 +2310,7 @@ export interface ListWebhookEventsQuery {
   /** Without it: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdAfter?: string | Date | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdBefore?: string | Date | undefined;
   type?: EventType | undefined;
   resource?: 'webhook' | 'customer' | 'payment' | 'refund' | 'dispute' | 'transfer' | undefined;
@@ -2149,9 +2322,7 @@ export interface ListWebhookDeliveriesQuery {
   limit?: number | undefined;
   cursor?: string | undefined;
   status?: DeliveryStatus | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdAfter?: string | Date | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdBefore?: string | Date | undefined;
   webhookId?: string | undefined;
   eventId?: string | undefined;
@@ -2163,9 +2334,7 @@ export interface ListWebhookReplaysQuery {
   limit?: number | undefined;
   cursor?: string | undefined;
   status?: ReplayStatus | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdAfter?: string | Date | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   createdBefore?: string | Date | undefined;
 }
 
@@ -2173,9 +2342,7 @@ export interface ListRequestsQuery {
   /** Without it: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
-  /** Requests of this application, which is the default, or of all in the organization. */
   scope?: 'application' | 'organization' | undefined;
-  /** A class such as 4xx, or one status. */
   status?: string | undefined;
   method?: 'GET' | 'HEAD' | 'POST' | undefined;
   errorCode?: string | undefined;
@@ -2183,10 +2350,22 @@ export interface ListRequestsQuery {
   apiKeyId?: string | undefined;
   path?: string | undefined;
   resourceId?: string | undefined;
-  /** What came after an instant; or, by the id of a request, what was written behind it: who asks each time behind the newest one that they saw gets each once. */
   after?: string | Date | string | undefined;
-  /** RFC 3339, UTC, with milliseconds. */
   before?: string | Date | undefined;
+}
+
+export interface GetCoverageQuery {
+  kind?: 'state' | 'move' | 'event' | 'operation' | 'error' | undefined;
+  resource?: 'webhook' | 'customer' | 'payment' | 'refund' | 'dispute' | 'transfer' | undefined;
+}
+
+export interface ListFaultPlansQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  status?: FaultPlanStatus | undefined;
+  createdAfter?: string | Date | undefined;
+  createdBefore?: string | Date | undefined;
 }
 
 /** What is sent to webhooks: ask for `type`, and `data` is the record of that kind. */

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { operations } from '../../sdk/generated/operations.ts';
 import type { Server } from '../../src/server.ts';
 import { openServer } from '../support/server.ts';
 import { type KeySettings, type Tenant, tenant } from '../support/tenant.ts';
@@ -119,9 +118,4 @@ export async function openWorld(settings: KeySettings = {}): Promise<World> {
     },
     close: () => server.close(),
   };
-}
-
-/** Whether the client knows an operation: what a command asks for may come to the API later than the command. */
-export function isThere(operation: string): boolean {
-  return operations.some(({ id }) => id === operation);
 }

@@ -1,15 +1,11 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { snapshotsIn } from '../../cli/commands/snapshots.ts';
-import { isThere, openWorld, run, type World } from './bin.ts';
-
-/** Parts of the server that come by other ways than the command line; each test runs as soon as its part is there. */
-const hasSnapshots = existsSync(new URL('../../src/kernel/snapshot.ts', import.meta.url));
-const whenThere = (isIt: boolean) => (isIt ? test : test.todo);
+import { openWorld, run, type World } from './bin.ts';
 
 interface Tenant {
   readonly organization: { readonly id: string; readonly name: string };
@@ -93,68 +89,62 @@ describe('what the operator does from the command line', () => {
     ]);
   });
 
-  whenThere(isThere('resetOrganization'))(
-    'a reset removes the records of one organization, with --yes where nobody can be asked',
-    async () => {
-      const tenant = await world.json<Tenant>(['organizations', 'create', 'Team Green']);
-      const as = (...args: string[]) => run([...args, '--json'], asTenant(tenant));
-      await as('payments', 'create', '--minor', '100');
-      const unasked = await as('reset');
-      expect([unasked.code, unasked.stderr]).toEqual([
-        2,
-        expect.stringMatching(/removes all records of Team Green at .*--yes/),
-      ]);
-      const reset = await as('reset', '--yes');
-      expect([reset.code, JSON.parse(reset.stdout)]).toMatchObject([
-        0,
-        { object: 'reset', deleted: { payments: 1 } },
-      ]);
-      expect(JSON.parse((await as('payments', 'list')).stdout)).toMatchObject({ data: [] });
-      await as('payments', 'create', '--minor', '100');
-      const byOperator = await world.sandbank('reset', '--organization', 'Team Green', '--yes');
-      expect([byOperator.code, byOperator.stdout]).toEqual([
-        0,
-        expect.stringMatching(/^Removed:\n[\s\S]*payments +1/),
-      ]);
-    },
-  );
+  test('a reset removes the records of one organization, with --yes where nobody can be asked', async () => {
+    const tenant = await world.json<Tenant>(['organizations', 'create', 'Team Green']);
+    const as = (...args: string[]) => run([...args, '--json'], asTenant(tenant));
+    await as('payments', 'create', '--minor', '100');
+    const unasked = await as('reset');
+    expect([unasked.code, unasked.stderr]).toEqual([
+      2,
+      expect.stringMatching(/removes all records of Team Green at .*--yes/),
+    ]);
+    const reset = await as('reset', '--yes');
+    expect([reset.code, JSON.parse(reset.stdout)]).toMatchObject([
+      0,
+      { object: 'reset', deleted: { payments: 1 } },
+    ]);
+    expect(JSON.parse((await as('payments', 'list')).stdout)).toMatchObject({ data: [] });
+    await as('payments', 'create', '--minor', '100');
+    const byOperator = await world.sandbank('reset', '--organization', 'Team Green', '--yes');
+    expect([byOperator.code, byOperator.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Removed:\n[\s\S]*payments +1/),
+    ]);
+  });
 
-  whenThere(hasSnapshots)(
-    'an organization is exported, compressed or not, and imported as a fork with keys of its own',
-    async () => {
-      const tenant = await world.json<Tenant>(['organizations', 'create', 'Team Gold']);
-      await run(['payments', 'create', '--minor', '100'], asTenant(tenant));
-      const file = join(folder, 'gold.jsonl.gz');
-      const exported = await world.json<{ bytes: number }>([
-        'export',
-        '--organization',
-        tenant.organization.id,
-        file,
-      ]);
-      expect(statSync(file).mode & 0o777).toBe(0o600);
-      const text = gunzipSync(readFileSync(file)).toString('utf8');
-      expect(text.length).toBe(exported.bytes);
-      expect(JSON.parse(text.split('\n')[0] ?? '')).toMatchObject({
-        format: 'sandbank-snapshot',
-        hasSecrets: false,
-      });
-      const forked = await world.json<{ apiKeys: { key: string }[]; organization: { name: string } }>([
-        'import',
-        file,
-        '--fork',
-        '--name',
-        'Gold, a copy',
-      ]);
-      expect(forked).toMatchObject({ object: 'import', organization: { name: 'Gold, a copy' } });
-      const env = { ...world.env, SANDBANK_API_KEY: forked.apiKeys[0]?.key ?? '' };
-      expect(JSON.parse((await run(['payments', 'list', '--json'], { env })).stdout)).toMatchObject({
-        data: [{ amount: 100 }],
-      });
-      expect((await world.sandbank('import', file, '--name', 'alone')).code).toBe(2);
-      const piped = await run(['export', '--organization', tenant.organization.id, '-'], { env: world.env });
-      expect(piped.stdout.split('\n')[0]).toContain('sandbank-snapshot');
-    },
-  );
+  test('an organization is exported, compressed or not, and imported as a fork with keys of its own', async () => {
+    const tenant = await world.json<Tenant>(['organizations', 'create', 'Team Gold']);
+    await run(['payments', 'create', '--minor', '100'], asTenant(tenant));
+    const file = join(folder, 'gold.jsonl.gz');
+    const exported = await world.json<{ bytes: number }>([
+      'export',
+      '--organization',
+      tenant.organization.id,
+      file,
+    ]);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const text = gunzipSync(readFileSync(file)).toString('utf8');
+    expect(text.length).toBe(exported.bytes);
+    expect(JSON.parse(text.split('\n')[0] ?? '')).toMatchObject({
+      format: 'sandbank-snapshot',
+      hasSecrets: false,
+    });
+    const forked = await world.json<{ apiKeys: { key: string }[]; organization: { name: string } }>([
+      'import',
+      file,
+      '--fork',
+      '--name',
+      'Gold, a copy',
+    ]);
+    expect(forked).toMatchObject({ object: 'import', organization: { name: 'Gold, a copy' } });
+    const env = { ...world.env, SANDBANK_API_KEY: forked.apiKeys[0]?.key ?? '' };
+    expect(JSON.parse((await run(['payments', 'list', '--json'], { env })).stdout)).toMatchObject({
+      data: [{ amount: 100 }],
+    });
+    expect((await world.sandbank('import', file, '--name', 'alone')).code).toBe(2);
+    const piped = await run(['export', '--organization', tenant.organization.id, '-'], { env: world.env });
+    expect(piped.stdout.split('\n')[0]).toContain('sandbank-snapshot');
+  });
 
   test('a file that is no snapshot is refused before anything is sent; one with several is taken apart', async () => {
     const { code, stderr } = await world.sandbank('import', new URL(import.meta.url).pathname);
@@ -164,63 +154,57 @@ describe('what the operator does from the command line', () => {
     expect(snapshotsIn(one + one)).toEqual([one, one]);
   });
 
-  whenThere(isThere('getCoverage'))(
-    'coverage is shown, written as JUnit XML, and held against a bar',
-    async () => {
-      const tenant = await world.json<Tenant>(['organizations', 'create', 'Team Grey']);
-      await run(['payments', 'create', '--minor', '100'], asTenant(tenant));
-      const xml = join(folder, 'coverage.xml');
-      const shown = await run(
-        ['coverage', '--missing', '--junit', xml, '--resource', 'payment'],
-        asTenant(tenant),
-      );
-      expect(shown.code).toBe(0);
-      expect(shown.stdout).toMatch(/^KIND +MET +OF[\s\S]+Not met:\n[\s\S]*payment\.charged_back/);
-      expect(readFileSync(xml, 'utf8')).toMatch(/<testsuites [\s\S]*<skipped message="not met"\/>/);
-      const short = await run(['coverage', '--fail-under', '99', '--json'], asTenant(tenant));
-      expect([short.code, JSON.parse(short.stdout)]).toMatchObject([1, { object: 'coverage' }]);
-      expect((await run(['coverage', '--fail-under', '0'], asTenant(tenant))).code).toBe(0);
-      expect((await run(['coverage', '--reset'], asTenant(tenant))).code).toBe(0);
-    },
-  );
+  test('coverage is shown, written as JUnit XML, and held against a bar', async () => {
+    const tenant = await world.json<Tenant>(['organizations', 'create', 'Team Grey']);
+    await run(['payments', 'create', '--minor', '100'], asTenant(tenant));
+    const xml = join(folder, 'coverage.xml');
+    const shown = await run(
+      ['coverage', '--missing', '--junit', xml, '--resource', 'payment'],
+      asTenant(tenant),
+    );
+    expect(shown.code).toBe(0);
+    expect(shown.stdout).toMatch(/^KIND +MET +OF[\s\S]+Not met:\n[\s\S]*payment\.charged_back/);
+    expect(readFileSync(xml, 'utf8')).toMatch(/<testsuites [\s\S]*<skipped message="not met"\/>/);
+    const short = await run(['coverage', '--fail-under', '99', '--json'], asTenant(tenant));
+    expect([short.code, JSON.parse(short.stdout)]).toMatchObject([1, { object: 'coverage' }]);
+    expect((await run(['coverage', '--fail-under', '0'], asTenant(tenant))).code).toBe(0);
+    expect((await run(['coverage', '--reset'], asTenant(tenant))).code).toBe(0);
+  });
 
-  whenThere(isThere('createFaultPlan'))(
-    'a fault plan hits the next request, is listed and canceled',
-    async () => {
-      const plan = await world.json<{ id: string; seed: number }>([
-        'faults',
-        'create',
-        'error',
-        '--code',
-        'internal_error',
-        '--count',
-        '2',
-        '--operations',
-        'createCustomer',
-      ]);
-      expect(plan).toMatchObject({
-        object: 'fault_plan',
-        status: 'active',
-        on: 'requests',
-        fault: { type: 'error', code: 'internal_error' },
-      });
-      // The client tries again by itself: two faults, and then it is done.
-      expect((await world.json(['customers', 'create', '--name', 'Patient'])).object).toBe('customer');
-      expect((await world.sandbank('faults', 'list')).stdout).toMatch(
-        new RegExp(`${plan.id} +exhausted +error +requests +2 +2`),
-      );
-      const other = await world.json<{ id: string }>([
-        'faults',
-        'create',
-        'duplicate',
-        '--share',
-        '20',
-        '--events',
-        'payment.*',
-      ]);
-      expect(await world.json(['faults', 'cancel', other.id])).toMatchObject({ status: 'canceled' });
-    },
-  );
+  test('a fault plan hits the next request, is listed and canceled', async () => {
+    const plan = await world.json<{ id: string; seed: number }>([
+      'faults',
+      'create',
+      'error',
+      '--code',
+      'internal_error',
+      '--count',
+      '2',
+      '--operations',
+      'createCustomer',
+    ]);
+    expect(plan).toMatchObject({
+      object: 'fault_plan',
+      status: 'active',
+      on: 'requests',
+      fault: { type: 'error', code: 'internal_error' },
+    });
+    // The client tries again by itself: two faults, and then it is done.
+    expect((await world.json(['customers', 'create', '--name', 'Patient'])).object).toBe('customer');
+    expect((await world.sandbank('faults', 'list')).stdout).toMatch(
+      new RegExp(`${plan.id} +exhausted +error +requests +2 +2`),
+    );
+    const other = await world.json<{ id: string }>([
+      'faults',
+      'create',
+      'duplicate',
+      '--share',
+      '20',
+      '--events',
+      'payment.*',
+    ]);
+    expect(await world.json(['faults', 'cancel', other.id])).toMatchObject({ status: 'canceled' });
+  });
 
   test('a fault plan that lacks something is told before anything is sent', async () => {
     for (const [args, words] of [
