@@ -3,5 +3,5 @@
 import { prepare } from './prepare.mjs';
 
 const args = await prepare(process.argv.slice(2));
-const { main } = await import('../dist/src/main.js');
+const { main } = await import('../dist/cli/main.js');
 await main(args);

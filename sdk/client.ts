@@ -12,6 +12,7 @@ export type * from './generated/shapes.ts';
 export type { CallOptions, WriteOptions } from './operation.ts';
 export * from './operator.ts';
 export { type Page, Pages } from './pages.ts';
+export { type ShownEvent, webhookPayload } from './payload.ts';
 export type { ReceivedHeaders } from './received-headers.ts';
 export type { ConnectionOptions, Retry } from './settings.ts';
 export type { EventStreaming, StreamedEvent, StreamOptions } from './stream.ts';

@@ -1,13 +1,19 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { keepDemoKey, readDemoKey, removeCliFile, writeCliFile } from './cli-file.ts';
 import { type Command, type Config, ConfigProblem, readConfig, usage } from './config.ts';
+import {
+  type DatabaseAsked,
+  type DatabaseFindings,
+  fail,
+  inspectWith,
+  type MigrationReport,
+  migrateWith,
+  openExisting,
+  whereData,
+} from './database-command.ts';
 import { DataDirectoryLocked } from './db/data-directory-lock.ts';
 import type { Database } from './db/database.ts';
 import { MigrationChanged, pendingMigrations } from './db/migrate.ts';
-import { openPglite } from './db/pglite.ts';
-import { openPostgres } from './db/postgres.ts';
 import { VaultProblem } from './engine/vault.ts';
 import { scopes } from './kernel/scopes.ts';
 import { packageRoot } from './places.ts';
@@ -49,6 +55,22 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
+/** `sandbank migrate`. What goes wrong is one sentence. */
+export function migrateDatabase(
+  asked: DatabaseAsked & { readonly isLook: boolean },
+): Promise<MigrationReport> {
+  return migrateWith(asked).catch(rethrowExplained);
+}
+
+/** What `sandbank doctor` asks of the database. */
+export function inspectDatabase(asked: DatabaseAsked): Promise<DatabaseFindings> {
+  return inspectWith(asked).catch(rethrowExplained);
+}
+
+function rethrowExplained(error: unknown): never {
+  throw new ConfigProblem(explain(error));
+}
+
 const failures = {
   start: 'Sandbank did not start',
   verify: 'Nothing was verified',
@@ -58,7 +80,7 @@ const failures = {
 
 /** `sandbank verify`: says whether the books are sound, also by its exit code. */
 async function check(config: Config, isJson: boolean): Promise<void> {
-  const verification = await verifyAndClose(await openExisting(config));
+  const verification = await verifyAndClose(await openExisting(config, fail));
   if (isJson) {
     const { isSound, looked, checks } = verification;
     console.log(
@@ -87,20 +109,6 @@ async function verifyAndClose(database: Database): Promise<Verification> {
   } finally {
     await database.close();
   }
-}
-
-/** A look at what is there: nothing is made, so a mistyped directory is told and not created. */
-async function openExisting({ databaseUrl, dataDirectory }: Config): Promise<Database> {
-  if (databaseUrl !== undefined) return openPostgres(databaseUrl, () => undefined);
-  if (dataDirectory === undefined) throw new ConfigProblem('A database in memory ends with its server.');
-  if (!existsSync(join(dataDirectory, 'db')))
-    throw new ConfigProblem(`There is no database in ${dataDirectory}; choose the directory with --data.`);
-  return openPglite({ dataDirectory, onCrash: fail });
-}
-
-function fail(error: Error): never {
-  console.error(`Sandbank stops: ${error.message}.`);
-  process.exit(1);
 }
 
 async function run(config: Config): Promise<void> {
@@ -209,14 +217,6 @@ function banner(
     );
   }
   return lines.join('\n');
-}
-
-function whereData({ databaseUrl, dataDirectory }: Config): string {
-  if (databaseUrl !== undefined) {
-    const { hostname, port, pathname } = new URL(databaseUrl);
-    return `PostgreSQL at ${hostname}${port ? `:${port}` : ''}${pathname} (persists)`;
-  }
-  return dataDirectory === undefined ? 'in memory (gone when it stops)' : `${dataDirectory} (persists)`;
 }
 
 /** The first signal closes in order; a second one does not wait. */

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cliPage } from '../scripts/cli/page.ts';
 import type { ApiDocument } from '../scripts/sdk/document.ts';
 import { generateSdk } from '../scripts/sdk/generate.ts';
 import { idempotencyTable } from '../src/engine/answers.ts';
@@ -88,6 +89,9 @@ test('docs/events.md is the catalogue of events, with an example for each resour
 
 test('docs/scenarios.md is what the provider can be made to do', () =>
   expectGolden('docs/scenarios.md', toMarkdown(scenariosReference())));
+
+test('docs/cli.md lists the commands as they are', async () =>
+  expectGolden('docs/cli.md', cliPage(await readFile(new URL('../docs/cli.md', import.meta.url), 'utf8'))));
 
 test('docs/errors.md is the catalogue', () => expectGolden('docs/errors.md', errorsMarkdown()));
 

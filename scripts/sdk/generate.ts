@@ -1,4 +1,5 @@
 import { type ApiDocument, pascal } from './document.ts';
+import { inputsOf } from './inputs.ts';
 import { type Method, methodsOf, pathNames, queries, queryOf, signature, takes } from './methods.ts';
 import { Shapes } from './shapes.ts';
 
@@ -18,6 +19,7 @@ export function generateSdk(document: ApiDocument): Map<string, string> {
     shapes: shapesFile(document, shapes, methods),
     namespaces: namespacesFile(shapes, methods),
     operations: operationsFile(document, methods),
+    inputs: inputsFile(document, methods),
   };
   return new Map(
     Object.entries(files).map(([name, text]) => [`sdk/generated/${name}.ts`, text.replaceAll(/ +$/gm, '')]),
@@ -105,5 +107,15 @@ function operationsFile({ info }: ApiDocument, methods: readonly Method[]): stri
     `import type { Operation } from '../operation.ts';\n`,
     `/** The version of the API that these files were made from. */\nexport const apiVersion = '${info.version}';\n`,
     `export const operations: readonly Operation[] = [\n${rows.join('')}];\n`,
+  ].join('\n');
+}
+
+function inputsFile(document: ApiDocument, methods: readonly Method[]): string {
+  const rows = Object.entries(inputsOf(document, methods)).map(
+    ([id, input]) => `  ${id}: ${JSON.stringify(input)},\n`,
+  );
+  return [
+    head,
+    `/** What each operation takes, its body or its query, as JSON Schema without references. Not part of the client itself. */\nexport const inputs: Readonly<Record<string, { readonly schema?: object }>> = {\n${rows.join('')}};\n`,
   ].join('\n');
 }

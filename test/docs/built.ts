@@ -13,8 +13,6 @@ export const awaited: readonly string[] = [
   'operator',
   'coverage',
   'examiner',
-  'cli',
-  'mcp',
   'testing',
 ];
 

@@ -27,9 +27,10 @@ export interface Receiver {
 
 const waitMsMax = 20_000;
 
-/** A real HTTP server on a free port, which keeps what it gets. */
+/** A real HTTP server, on a free port unless told, which keeps what it gets. */
 export async function openReceiver(
   reply: Reply = (_received, response) => response.writeHead(204).end(),
+  wantedPort = 0,
 ): Promise<Receiver> {
   const received: Received[] = [];
   const waiting = new Set<() => void>();
@@ -51,7 +52,7 @@ export async function openReceiver(
       for (const look of waiting) look();
     });
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(wantedPort, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

@@ -28,7 +28,7 @@ describe('a good import passes:', () => {
     ['src/main.ts', `import { app } from './http/app.ts'`],
     ['src/resources/payments/machine.test.ts', `import { decide } from './machine.ts'`],
     ['sdk/client.ts', `import { verify } from './webhooks.ts'`],
-    ['cli/start.ts', `import { main } from '../src/main.ts'`],
+    ['cli/main.ts', `import { main } from '../src/main.ts'`],
     ['console/src/api.ts', `import { Client } from '../../sdk/index.ts'`],
     ['test/api/payments.test.ts', `import { open } from '../../src/db/database.ts'`],
   ])('%s: %s', (path, line) => {
@@ -70,7 +70,7 @@ describe('a bad import fails:', () => {
     ['src/engine/engine.test.ts', `import { open } from '../../test/support/postgres.ts'`],
     ['sdk/client.ts', `import type { Payment } from '../src/resources/payments/machine.ts'`],
     ['cli/payments.ts', `import { main } from '../src/main.ts'`],
-    ['cli/start.ts', `import { open } from '../src/db/database.ts'`],
+    ['cli/main.ts', `import { open } from '../src/db/database.ts'`],
     ['console/src/api.ts', `import { find } from '../../src/resources/payments/api.ts'`],
     ['console/src/api.tsx', `import { sign } from '../../sdk/webhooks.ts'`],
   ])('%s: %s', (path, line) => {

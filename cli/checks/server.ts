@@ -1,0 +1,134 @@
+import type { Sandbank } from '../../sdk/client.ts';
+import { isSandbankError } from '../failure.ts';
+import { type Finding, fail, type Looking, ok, warn } from './check.ts';
+
+const skewMsMax = 5_000;
+const answerMsMax = 5_000;
+const failingMax = 5;
+
+export interface Reached {
+  readonly isReachable: boolean;
+  readonly findings: readonly Finding[];
+}
+
+/** Whether a server answers, and whether its clock is that of this machine. */
+export async function checkServer({ session: { settings } }: Looking): Promise<Reached> {
+  const { url, origins } = settings;
+  const from = {
+    flag: '--url',
+    environment: 'SANDBANK_URL',
+    note: settings.noteFile,
+    default: 'the default',
+    nowhere: '',
+  }[origins.url];
+  const mend = 'Start it with "sandbank start", or give its address with --url or SANDBANK_URL.';
+  try {
+    const since = Date.now();
+    const answer = await fetch(new URL('/readyz', url), { signal: AbortSignal.timeout(answerMsMax) });
+    const tookMs = Date.now() - since;
+    const body = await answer.text();
+    if (!body.includes('"sandbox":true'))
+      return {
+        isReachable: false,
+        findings: [fail('server', `${url} answers, but is no Sandbank server`, 'Check the address.')],
+      };
+    const ready = answer.ok
+      ? ok('server', `${url} (from ${from}) is ready`)
+      : fail(
+          'server',
+          `${url} is not ready (${answer.status})`,
+          'Look at its log; most often the database is away.',
+        );
+    return { isReachable: true, findings: [ready, ...skew(answer.headers.get('date'), since + tookMs / 2)] };
+  } catch (error) {
+    const { code } = ((error as { cause?: unknown }).cause ?? {}) as { code?: string };
+    return {
+      isReachable: false,
+      findings: [
+        fail(
+          'server',
+          `${url} (from ${from}) cannot be reached${code === undefined ? '' : `: ${code}`}`,
+          mend,
+        ),
+      ],
+    };
+  }
+}
+
+/** Signatures of webhooks carry a time, and receivers refuse what is five minutes off. The header has whole seconds. */
+export function skew(date: string | null, now: number): readonly Finding[] {
+  const at = date === null ? Number.NaN : Date.parse(date);
+  if (Number.isNaN(at)) return [];
+  const offMs = Math.abs(now - at);
+  if (offMs <= skewMsMax) return [ok('time', 'this machine and the server agree')];
+  return [
+    warn(
+      'time',
+      `this machine and the server are ${Math.round(offMs / 1_000)} seconds apart`,
+      'Let both be set by NTP: signatures are refused when they are too old.',
+    ),
+  ];
+}
+
+/** Whether the key is good, and how the endpoints of its organization are doing. */
+export async function checkKey({ session }: Looking): Promise<readonly Finding[]> {
+  const { origins } = session.settings;
+  if (session.settings.apiKey === undefined)
+    return [
+      warn(
+        'key',
+        'there is no API key',
+        'Set SANDBANK_API_KEY, or run this in the folder where "sandbank start" runs.',
+      ),
+    ];
+  try {
+    const sandbank = await session.sandbank({ retriesMax: 0 });
+    const { apiKey, organization } = await sandbank.status();
+    return [
+      ok('key', `${apiKey.name} of ${organization.name} (from ${origins.apiKey})`),
+      ...(await checkWebhooks(sandbank)),
+    ];
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    return [
+      fail(
+        'key',
+        words,
+        isSandbankError(error) && error.status === 401
+          ? 'Make another one: "sandbank keys create", or in the console.'
+          : 'See what it says.',
+      ),
+    ];
+  }
+}
+
+async function checkWebhooks(sandbank: Sandbank): Promise<readonly Finding[]> {
+  const page = await sandbank.webhooks.list({ limit: 100 }).catch(() => undefined);
+  if (page === undefined)
+    return [warn('webhooks', 'this key may not read endpoints', 'Use one with the scope webhooks:read.')];
+  if (page.data.length === 0)
+    return [ok('webhooks', 'none are registered; "sandbank listen" forwards events without one')];
+  const disabled = page.data.filter(({ status }) => status === 'disabled');
+  const enabled = page.data.filter(({ status }) => status === 'enabled');
+  const details = await Promise.all(enabled.map(({ id }) => sandbank.webhooks.retrieve(id)));
+  const failing = details.filter(({ health }) => health.failingSince !== null);
+  const found = [
+    ...disabled.map(({ id, url, disabledReason }) =>
+      warn(
+        'webhooks',
+        `${url} is disabled (${disabledReason})`,
+        `Mend it, then enable ${id} in the console.`,
+      ),
+    ),
+    ...failing.map(({ id, url, health }) =>
+      warn(
+        'webhooks',
+        `${url} fails since ${health.failingSince}`,
+        `Run "sandbank webhooks test ${id}" to see what it answers.`,
+      ),
+    ),
+  ];
+  return found.length === 0
+    ? [ok('webhooks', `${enabled.length} enabled, none is failing`)]
+    : found.slice(0, failingMax);
+}

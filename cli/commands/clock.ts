@@ -1,0 +1,90 @@
+import type { Command } from 'commander';
+import type { Clock, ClockAdvanced } from '../../sdk/client.ts';
+import { declare, group } from '../declare.ts';
+import { fields, table } from '../layout.ts';
+import { CliProblem, wrongUsage } from '../problem.ts';
+import { duration, time } from '../reading.ts';
+import type { Session } from '../session.ts';
+
+/** One call takes at most 10,000 steps; this many calls are a million and more. */
+const callsMax = 200;
+
+export function addClock(program: Command): void {
+  const clock = group(program, 'clock', 'Read and move the clock of the application');
+  declare(clock, 'show', {
+    summary: 'Show what time it is in the sandbox',
+    examples: [['clock show']],
+    run: async (session) => show(session, await (await session.sandbank()).clock.retrieve()),
+  });
+  declare<{ readonly to?: string }>(clock, 'advance [duration]', {
+    summary: 'Move the clock forward and run all that falls due, in order',
+    details: 'A duration is made of w, d, h, m and s: 3d4h.',
+    options: [['--to <time>', 'move it to this instant', time]],
+    examples: [['clock advance 3d4h'], ['clock advance --to 2031-03-04T10:00:00Z']],
+    run: async (session, { to }, text) => {
+      if ((to === undefined) === (text === undefined))
+        throw wrongUsage('Give a duration such as 3d4h, or --to TIME, one of them.');
+      const seconds = text === undefined ? undefined : readDuration(text);
+      const { clock: api } = await session.sandbank();
+      let answer = await api.advance(seconds === undefined ? { to: to ?? '' } : { seconds });
+      const happened = [...answer.happened];
+      for (let call = 1; !answer.complete; call += 1) {
+        const target = answer.left?.to;
+        if (target === undefined || call >= callsMax)
+          throw new CliProblem(
+            `The clock is at ${answer.now}, and more is due than ${callsMax} calls can run. Advance again.`,
+          );
+        session.out.progress(`${happened.length} things happened, the clock is at ${answer.now}...`);
+        answer = await api.advance({ to: target });
+        happened.push(...answer.happened);
+      }
+      const whole = { ...answer, happened };
+      session.out.show(whole, () => advancedText(whole));
+      return undefined;
+    },
+  });
+  declare(clock, 'freeze', {
+    summary: 'Stop the clock where it is',
+    examples: [['clock freeze']],
+    run: async (session) => show(session, await (await session.sandbank()).clock.freeze()),
+  });
+  declare(clock, 'reset', {
+    summary: 'Return to real time',
+    examples: [['clock reset']],
+    run: async (session) => show(session, await (await session.sandbank()).clock.reset()),
+  });
+}
+
+function readDuration(text: string): number {
+  try {
+    return duration(text);
+  } catch (error) {
+    throw wrongUsage(`"${text}" is no duration. ${error instanceof Error ? error.message : ''}`);
+  }
+}
+
+function show(session: Session, clock: Clock): undefined {
+  session.out.show(clock, () => clockText(clock));
+  return undefined;
+}
+
+function clockText({ now, status, offsetSeconds }: Clock): string {
+  return fields([
+    ['now', now],
+    ['status', status],
+    ['ahead', offsetSeconds === 0 ? 'not at all: it is real time' : aheadText(offsetSeconds)],
+  ]);
+}
+
+function aheadText(seconds: number): string {
+  const days = Math.floor(seconds / 86_400);
+  const hours = Math.floor((seconds % 86_400) / 3_600);
+  const minutes = Math.floor((seconds % 3_600) / 60);
+  return `${days}d ${hours}h ${minutes}m ${seconds % 60}s`;
+}
+
+function advancedText(answer: ClockAdvanced): string {
+  const rows = answer.happened.map((one) => [one.at, one.type, one.id, one.action, one.to ?? '']);
+  const what = rows.length === 0 ? 'Nothing was due.' : table(['AT', 'WHAT', 'ID', 'ACTION', 'NOW'], rows);
+  return `${what}\n\n${clockText(answer)}`;
+}

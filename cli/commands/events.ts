@@ -1,0 +1,109 @@
+import type { Command } from 'commander';
+import { declare, group } from '../declare.ts';
+import { follow, recent } from '../follow.ts';
+import { untilInterrupted } from '../interrupt.ts';
+import { fields } from '../layout.ts';
+import type { Output } from '../output.ts';
+import { list, type Since, since, whole } from '../reading.ts';
+
+interface TailOptions {
+  readonly types?: readonly string[];
+  readonly last?: number;
+  readonly since?: Since;
+  readonly follow?: true;
+}
+
+const lastDefault = 20;
+const lastMax = 10_000;
+
+export function addEvents(program: Command): void {
+  const events = group(program, 'events', 'Watch, look up and replay events');
+  declare<TailOptions>(events, 'tail', {
+    summary: 'Show the last events, and with --follow those that happen',
+    options: [
+      ['--types <types>', 'only these types: payment.captured, or payment.* for all of a kind', list],
+      ['--last <count>', `how many of those that are there (${lastDefault})`, whole(0, lastMax)],
+      ['--since <time>', 'those since then: an instant, or a duration such as 10m', since],
+      ['--follow', 'go on until Ctrl-C'],
+    ],
+    examples: [
+      ['events tail'],
+      ["events tail --follow --types 'payment.*'"],
+      ['events tail --since 1h --json | jq .type'],
+    ],
+    run: async (session, { types, last, since, follow: isFollowing }) => {
+      const { out } = session;
+      const sandbank = await session.sandbank();
+      const backlog = () =>
+        recent(sandbank, { since, types, last: last ?? (since === undefined ? lastDefault : lastMax) });
+      if (!isFollowing) {
+        for (const event of await backlog()) tell(out, event);
+        return undefined;
+      }
+      const following = follow(sandbank, {
+        signal: untilInterrupted(),
+        eventTypes: types,
+        backlog,
+        onOpen: (isFirst) => out.say(isFirst ? 'Following. Ctrl-C ends it.' : 'Connected again.'),
+      });
+      for await (const event of following) tell(out, event);
+      return undefined;
+    },
+  });
+  declare(events, 'get <id>', {
+    summary: 'Show an event with its data',
+    examples: [['events get evt_... --json']],
+    run: async (session, _options, id = '') => {
+      const event = await (await session.sandbank()).events.retrieve(id);
+      session.out.show(
+        event,
+        () =>
+          `${fields([
+            ['event', event.id],
+            ['type', event.type],
+            ['at', event.timestamp],
+            ['tells of', event.resourceId],
+            ['sequence', event.sequence],
+            ['request', event.originRequestId],
+          ])}\n\n${JSON.stringify(event.data, null, 2)}`,
+      );
+      return undefined;
+    },
+  });
+  declare<{ readonly webhook?: string }>(events, 'replay <id>', {
+    summary: 'Send an event again, under the same id, to endpoints and listeners',
+    options: [['--webhook <id>', 'only to this endpoint']],
+    examples: [['events replay evt_...']],
+    run: async (session, { webhook }, id = '') => {
+      const replay = await (await session.sandbank()).events.replay(
+        id,
+        webhook === undefined ? {} : { webhookId: webhook },
+      );
+      session.out.show(replay, () =>
+        fields([
+          ['event', replay.eventId],
+          ['endpoints', replay.replayed],
+          ['deliveries', replay.deliveryIds.join(' ')],
+        ]),
+      );
+      return undefined;
+    },
+  });
+}
+
+interface Told {
+  readonly id: string;
+  readonly type: string;
+  readonly timestamp: string;
+  readonly resourceId: string;
+  readonly isReplay?: boolean;
+}
+
+function tell(out: Output, event: Told): void {
+  const { id, type, timestamp, resourceId, isReplay = false } = event;
+  out.show(
+    event,
+    () =>
+      `${out.paint.dim(timestamp)}  ${out.paint.cyan(type)}  ${id}  ${resourceId}${isReplay ? '  (replay)' : ''}`,
+  );
+}

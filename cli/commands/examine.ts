@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import type { WebhookExamination } from '../../sdk/client.ts';
+import { declare } from '../declare.ts';
+import { given } from '../paging.ts';
+import { exits, wrongUsage } from '../problem.ts';
+import { list } from '../reading.ts';
+import type { Session } from '../session.ts';
+
+interface ExamineOptions {
+  readonly secret?: string;
+  readonly cases?: readonly string[];
+  readonly eventType?: string;
+}
+
+/** The server takes half a minute at most, and answers after it. */
+const examinationMsMax = 60_000;
+
+/** The report of an examination, wherever it was made: both speak of it alike. */
+type Report = Awaited<ReturnType<typeof import('../../src/examiner/local.ts').examineUrl>>;
+
+export function addExamine(webhooks: Command): void {
+  declare<ExamineOptions>(webhooks, 'examine [target]', {
+    summary: 'Attack a webhook receiver with bad signatures, duplicates, disorder and more, and grade it',
+    details:
+      'With a URL the requests are sent from this machine, so it may be a program on your laptop; with the id of an endpoint the server sends them. It ends with 1 when the receiver fails.',
+    options: [
+      ['--secret <whsec>', 'secret that the receiver has, with a URL (SANDBANK_WEBHOOK_SECRET)'],
+      ['--cases <names>', 'only these cases', list],
+      ['--event-type <type>', 'type of the events that are sent (payment.created)'],
+    ],
+    examples: [
+      ['webhooks examine http://127.0.0.1:3000/webhooks --secret whsec_...'],
+      ['webhooks examine whk_...', 'the endpoint as the server reaches it'],
+      ['webhooks examine --url http://127.0.0.1:3000/webhooks --secret whsec_... --json'],
+    ],
+    run: async (session, options, target = session.urlGiven) => {
+      if (target === undefined)
+        throw wrongUsage('Say what to examine: a URL with --secret, or the id of an endpoint.');
+      session.out.progress('Examining, for up to half a minute...');
+      const report = /^https?:\/\//.test(target)
+        ? await fromHere(session, options, target)
+        : await byServer(session, options, target);
+      const { reportText } = await import('../../src/examiner/report.ts');
+      session.out.show(report, () => reportText(report).trimEnd());
+      return report.status === 'failed' ? exits.refused : exits.fine;
+    },
+  });
+}
+
+async function fromHere(
+  { env }: Session,
+  { secret, cases, eventType }: ExamineOptions,
+  url: string,
+): Promise<Report> {
+  const signing = secret ?? env.SANDBANK_WEBHOOK_SECRET;
+  if (!signing) throw wrongUsage('--secret is missing: the secret that the receiver verifies with.');
+  if (!/^(whsec_)?[A-Za-z0-9+/]+=*$/.test(signing)) throw wrongUsage('The secret must be whsec_ and base64.');
+  const { examineUrl } = await import('../../src/examiner/local.ts');
+  const report = await examineUrl(
+    given({
+      url,
+      secret: signing,
+      cases: cases as Parameters<typeof examineUrl>[0]['cases'],
+      eventType,
+    }) as Parameters<typeof examineUrl>[0],
+  );
+  return report;
+}
+
+async function byServer(session: Session, { cases, eventType }: ExamineOptions, id: string): Promise<Report> {
+  const sandbank = await session.sandbank();
+  const body = given({ cases, eventType }) as WebhookExamination;
+  return sandbank.webhooks.examine(id, body, { timeoutMs: examinationMsMax });
+}

@@ -1,0 +1,140 @@
+import type { Command } from 'commander';
+import type { FaultPlan, FaultPlanCreate, ListFaultPlansQuery } from '../../sdk/client.ts';
+import { declare, group } from '../declare.ts';
+import { fields } from '../layout.ts';
+import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { wrongUsage } from '../problem.ts';
+import { choice, list, whole } from '../reading.ts';
+
+const seedMax = 4_294_967_295;
+
+interface CreateOptions {
+  readonly count?: number;
+  readonly share?: number;
+  readonly seed?: number;
+  readonly delayMs?: number;
+  readonly code?: string;
+  readonly retryAfter?: number;
+  readonly copies?: number;
+  readonly seconds?: number;
+  readonly operations?: readonly string[];
+  readonly methods?: readonly string[];
+  readonly events?: readonly string[];
+}
+
+/** Each kind of fault, what it hits, and which flags fill it in. */
+const kinds: Readonly<
+  Record<string, { readonly on: 'requests' | 'webhooks'; readonly of: (options: CreateOptions) => object }>
+> = {
+  latency: { on: 'requests', of: ({ delayMs }) => ({ delayMs: needed(delayMs, '--delay-ms') }) },
+  error: {
+    on: 'requests',
+    of: ({ code, retryAfter }) => given({ code: needed(code, '--code'), retryAfterSeconds: retryAfter }),
+  },
+  reset_connection: { on: 'requests', of: () => ({}) },
+  lose_answer: { on: 'requests', of: () => ({}) },
+  duplicate: { on: 'webhooks', of: ({ copies }) => given({ copies }) },
+  reorder: { on: 'webhooks', of: () => ({}) },
+  delay: { on: 'webhooks', of: ({ seconds }) => ({ seconds: needed(seconds, '--seconds') }) },
+  drop: { on: 'webhooks', of: () => ({}) },
+};
+
+export function addFaults(program: Command): void {
+  const faults = group(program, 'faults', 'Let requests and webhooks of the application fail on purpose');
+  declare<CreateOptions>(faults, 'create <fault>', {
+    summary: `Make a fault plan: ${Object.keys(kinds).join(', ')}`,
+    details:
+      'The first four are of requests, the others of webhooks. --count hits the next so many, --share so many of a hundred, both together a share until so many were hit. The same --seed hits the same ones.',
+    options: [
+      ['--count <count>', 'how many are hit', whole(1, 10_000)],
+      ['--share <percent>', 'how many of a hundred are hit', whole(1, 100)],
+      ['--seed <number>', 'which of them; one is chosen without it', whole(0, seedMax)],
+      ['--delay-ms <ms>', 'latency: how long a request waits', whole(1, 60_000)],
+      [
+        '--code <code>',
+        'error: rate_limited, internal_error or service_unavailable',
+        choice('rate_limited', 'internal_error', 'service_unavailable'),
+      ],
+      ['--retry-after <seconds>', 'error: for the header Retry-After', whole(0, 3_600)],
+      ['--copies <count>', 'duplicate: how many more are sent (1)', whole(1, 5)],
+      ['--seconds <seconds>', "delay: how much later, by the application's clock", whole(1, 86_400)],
+      ['--operations <ids>', 'only these operations, such as createPayment', list],
+      ['--methods <methods>', 'only GET or POST', list],
+      ['--events <types>', 'only these types of events', list],
+    ],
+    examples: [
+      ['faults create error --code service_unavailable --count 3', 'the next three requests fail'],
+      [
+        'faults create lose_answer --count 1 --operations createPayment',
+        'it is done, and nobody hears of it',
+      ],
+      ["faults create duplicate --share 20 --events 'payment.*'"],
+    ],
+    run: async (session, options, name = '') => {
+      const kind = kinds[name];
+      if (kind === undefined)
+        throw wrongUsage(`There is no fault "${name}"; there are ${Object.keys(kinds).join(', ')}.`);
+      const { count, share, seed, operations, methods, events } = options;
+      if (count === undefined && share === undefined) throw wrongUsage('--count or --share is missing.');
+      const argument = given({
+        on: kind.on,
+        fault: { type: name, ...kind.of(options) },
+        count,
+        share,
+        seed,
+        operations,
+        methods,
+        eventTypes: events,
+      });
+      const plan = await (await session.sandbank()).faultPlans.create(argument as FaultPlanCreate);
+      session.out.show(plan, () => planText(plan));
+      return undefined;
+    },
+  });
+  declare<PageOptions & { readonly status?: string }>(faults, 'list', {
+    summary: 'List fault plans, newest first',
+    options: [['--status <state>', 'active, exhausted or canceled'], ...pageOptions],
+    examples: [['faults list --status active']],
+    run: async (session, { status, limit, cursor }) => {
+      const query = given({ status, limit, cursor }) as ListFaultPlansQuery;
+      const page = (await session.sandbank()).faultPlans.list(query);
+      await showPage(session.out, page, ['PLAN', 'STATUS', 'FAULT', 'ON', 'SEEN', 'HIT'], (one) => [
+        one.id,
+        one.status,
+        one.fault.type,
+        one.on,
+        String(one.seen),
+        String(one.applied),
+      ]);
+      return undefined;
+    },
+  });
+  declare(faults, 'cancel <id>', {
+    summary: 'End a fault plan: nothing is hit by it any more',
+    examples: [['faults cancel flt_...']],
+    run: async (session, _options, id = '') => {
+      const plan = await (await session.sandbank()).faultPlans.cancel(id);
+      session.out.show(plan, () => planText(plan));
+      return undefined;
+    },
+  });
+}
+
+function needed<T>(value: T | undefined, flag: string): T {
+  if (value === undefined) throw wrongUsage(`${flag} is missing for this fault.`);
+  return value;
+}
+
+function planText({ id, status, on, fault, count, share, seed, seen, applied }: FaultPlan): string {
+  const bounds = [share === null ? '' : `${share}%`, count === null ? '' : `at most ${count}`]
+    .filter(Boolean)
+    .join(', ');
+  return fields([
+    ['plan', id],
+    ['status', status],
+    ['fault', `${fault.type} on ${on}`],
+    ['bounds', bounds],
+    ['seed', seed],
+    ['so far', `${applied} hit of ${seen} seen`],
+  ]);
+}

@@ -1,0 +1,119 @@
+import { createHmac } from 'node:crypto';
+import type { Command } from 'commander';
+import type { Sandbank } from '../../sdk/client.ts';
+import { declare } from '../declare.ts';
+import { type Followed, follow, recent } from '../follow.ts';
+import { type Forwarded, Forwarder } from '../forward.ts';
+import { untilInterrupted } from '../interrupt.ts';
+import type { Output } from '../output.ts';
+import { wrongUsage } from '../problem.ts';
+import { list, type Since, since } from '../reading.ts';
+import type { Session } from '../session.ts';
+
+interface ListenOptions {
+  readonly forwardTo?: string;
+  readonly events?: readonly string[];
+  readonly secret?: string;
+  readonly since?: Since;
+  readonly skipVerify?: true;
+  readonly printSecret?: true;
+}
+
+export function addListen(program: Command): void {
+  declare<ListenOptions>(program, 'listen', {
+    summary: 'Forward the events of the sandbox to a URL of this machine, signed as webhooks are',
+    details:
+      'The server need not reach this machine: it may run anywhere. Each event is a POST with the same payload and headers as a webhook. The secret stays the same for a key. When the connection breaks, nothing is lost: it comes back and goes on behind the last event. Events that are replayed are forwarded again.',
+    options: [
+      ['--forward-to <url>', 'where events are sent, such as http://127.0.0.1:3000/webhooks'],
+      ['--events <types>', 'only these types: payment.captured, or payment.* for all of a kind', list],
+      ['--since <time>', 'begin with the events since then: an instant, or a duration such as 10m', since],
+      ['--secret <whsec>', 'sign with this secret, such as that of an endpoint (SANDBANK_WEBHOOK_SECRET)'],
+      ['--print-secret', 'print the secret and end'],
+      ['--skip-verify', 'accept any certificate of the target'],
+    ],
+    examples: [
+      ['listen --forward-to http://127.0.0.1:3000/webhooks'],
+      [
+        "listen --forward-to http://127.0.0.1:3000/webhooks --events 'payment.*,refund.succeeded' --since 10m",
+      ],
+      ['listen --print-secret', 'for the settings of your program'],
+    ],
+    run: async (session, options) => {
+      const { out } = session;
+      const sandbank = await session.sandbank();
+      const secret =
+        options.secret ?? (session.env.SANDBANK_WEBHOOK_SECRET || secretOf(session.settings.apiKey ?? ''));
+      if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(secret)) throw wrongUsage('The secret must be whsec_ and base64.');
+      if (options.printSecret) {
+        out.show({ object: 'listen_secret', sandbox: true, status: 'ok', secret }, () => secret);
+        return undefined;
+      }
+      await listen(session, sandbank, options, secret);
+      return undefined;
+    },
+  });
+}
+
+/** Stable for a key, without a file that could be lost: whoever has the key may know it, and nobody can find the key from it. */
+export function secretOf(apiKey: string): string {
+  return `whsec_${createHmac('sha256', apiKey).update('sandbank listen').digest('base64')}`;
+}
+
+async function listen(
+  { out }: Session,
+  sandbank: Sandbank,
+  options: ListenOptions,
+  secret: string,
+): Promise<void> {
+  const { forwardTo, events, since, skipVerify } = options;
+  if (forwardTo === undefined || !/^https?:\/\//.test(forwardTo) || !URL.canParse(forwardTo))
+    throw wrongUsage('--forward-to must be a URL such as http://127.0.0.1:3000/webhooks.');
+  const { signWebhook, webhookPayload } = await import('../../sdk/client.ts');
+  const signal = untilInterrupted();
+  // Told at once when there is no server or no valid key; later failures are waited out.
+  const { application } = await sandbank.status({ retriesMax: 0, signal });
+  const forwarder = new Forwarder({
+    url: forwardTo,
+    verifiesTls: skipVerify !== true,
+    signal,
+    onWait: (error, waitMs) =>
+      out.say(out.paintAside.yellow(`${forwardTo}: ${error}; trying again in ${waitMs} ms`)),
+  });
+  const following = follow(sandbank, {
+    signal,
+    eventTypes: events,
+    backlog: () => (since === undefined ? Promise.resolve([]) : recent(sandbank, { since, types: events })),
+    onOpen: (isFirst) => {
+      if (isFirst) out.say(`Secret: ${secret}`);
+      out.say(
+        isFirst
+          ? `Listening to ${application.name}, forwarding to ${forwardTo}. Ctrl-C ends it.`
+          : 'Connected again.',
+      );
+    },
+  });
+  try {
+    for await (const event of following) {
+      const payload = webhookPayload(event);
+      const forwarded = await forwarder.send(() => signWebhook(payload, secret, { id: event.id }));
+      if (signal.aborted && forwarded.responseStatus === null) break;
+      tell(out, event, forwarded);
+    }
+  } finally {
+    forwarder.close();
+  }
+}
+
+function tell(out: Output, { id, type, isReplay }: Followed, forwarded: Forwarded): void {
+  const { responseStatus, durationMs, error } = forwarded;
+  const isFine = responseStatus !== null && responseStatus < 300;
+  const status = isFine ? 'delivered' : responseStatus === null ? 'failed' : 'refused';
+  out.show({ object: 'forward', sandbox: true, status, eventId: id, type, isReplay, ...forwarded }, () => {
+    const { green, red, dim } = out.paint;
+    const answer = isFine
+      ? green(String(responseStatus))
+      : red(responseStatus === null ? (error ?? 'failed') : String(responseStatus));
+    return `${dim(new Date().toISOString())}  ${type}  ${id}${isReplay ? '  (replay)' : ''}  -> ${answer}  ${durationMs} ms`;
+  });
+}

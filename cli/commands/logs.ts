@@ -1,0 +1,113 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { ListRequestsQuery, LoggedRequestList, Sandbank } from '../../sdk/client.ts';
+import { declare, group } from '../declare.ts';
+import { untilInterrupted } from '../interrupt.ts';
+import type { Output } from '../output.ts';
+import { given } from '../paging.ts';
+import { wrongUsage } from '../problem.ts';
+import { choice, whole } from '../reading.ts';
+
+type Logged = LoggedRequestList['data'][number];
+
+interface TailOptions {
+  readonly status?: string;
+  readonly errors?: true;
+  readonly method?: string;
+  readonly path?: string;
+  readonly last?: number;
+  readonly follow?: true;
+}
+
+const lastDefault = 20;
+const pageMax = 100;
+const pollMs = 1_000;
+/** What follows the log is in the log itself, and nobody wants to read that. */
+const own = 'listRequests';
+
+export function addLogs(program: Command): void {
+  const logs = group(program, 'logs', 'Watch the requests that the application makes');
+  declare<TailOptions>(logs, 'tail', {
+    summary: 'Show the last requests, and with --follow those that come',
+    details: 'Each is shown once. The key needs all four read scopes.',
+    options: [
+      ['--status <status>', 'a class such as 4xx, or one status'],
+      ['--errors', 'only those that were refused or failed'],
+      ['--method <method>', 'GET or POST', choice('GET', 'POST')],
+      ['--path <prefix>', 'only below this path, such as developer_api_payments'],
+      ['--last <count>', `how many of those that are there (${lastDefault})`, whole(0, pageMax)],
+      ['--follow', 'go on until Ctrl-C'],
+    ],
+    examples: [
+      ['logs tail'],
+      ['logs tail --follow --status 4xx'],
+      ['logs tail --errors --json | jq .errorCode'],
+    ],
+    run: async (session, options) => {
+      const { status, errors, last = lastDefault, follow } = options;
+      if (status !== undefined && !/^[1-5](xx|\d\d)$/.test(status))
+        throw wrongUsage(`--status takes a class such as 4xx, or one status, not "${status}".`);
+      if (errors && status !== undefined) throw wrongUsage('Give --status or --errors, not both.');
+      const sandbank = await session.sandbank();
+      const filter = given({ status, method: options.method, path: options.path }) as ListRequestsQuery;
+      const wanted = (one: Logged) => one.route !== own && (!errors || one.httpStatus >= 400);
+      const signal = follow ? untilInterrupted() : undefined;
+      const seen = new Set<string>();
+      const page = await sandbank.requests.list({ ...filter, limit: pageMax }, { signal });
+      const there = page.data.filter(wanted);
+      for (const one of there.slice(0, last).reverse()) tell(session.out, one);
+      for (const one of page.data) seen.add(one.id);
+      if (signal)
+        await followOn(
+          sandbank,
+          filter,
+          page.data[0]?.id,
+          seen,
+          signal,
+          (one) => wanted(one) && tell(session.out, one),
+        );
+      return undefined;
+    },
+  });
+}
+
+/**
+ * Asks each time for what was written behind the newest that was seen. A request that took long has an older id than those
+ * that were written before it, so the order of ids would miss it.
+ */
+async function followOn(
+  sandbank: Sandbank,
+  filter: ListRequestsQuery,
+  newest: string | undefined,
+  seen: Set<string>,
+  signal: AbortSignal,
+  tellOne: (one: Logged) => void,
+): Promise<void> {
+  let after = newest;
+  while (!signal.aborted) {
+    const found: Logged[] = [];
+    const query = { ...filter, limit: pageMax, ...(after === undefined ? {} : { after }) };
+    try {
+      for await (const one of sandbank.requests.list(query, { signal })) found.push(one);
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    after = found[0]?.id ?? after;
+    for (const one of found.reverse()) {
+      if (!seen.has(one.id)) tellOne(one);
+      seen.add(one.id);
+    }
+    await pause(pollMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+function tell(out: Output, one: Logged): void {
+  const { at, method, path, query, httpStatus, durationMs, errorCode, id } = one;
+  out.show(one, () => {
+    const { dim, green, red, yellow } = out.paint;
+    const paint = httpStatus < 400 ? green : httpStatus < 500 ? yellow : red;
+    const asked = `${method.padEnd(4)} ${path}${query === null ? '' : `?${query}`}`;
+    return `${dim(at)}  ${paint(String(httpStatus))}  ${asked}  ${durationMs} ms  ${id}${errorCode === null ? '' : `  ${red(errorCode)}`}`;
+  });
+}

@@ -1,0 +1,207 @@
+import type { Command } from 'commander';
+import type {
+  ListPaymentsQuery,
+  Payment,
+  PaymentAdvance,
+  PaymentCreate,
+  Sandbank,
+} from '../../sdk/client.ts';
+import { declare, group } from '../declare.ts';
+import { fields } from '../layout.ts';
+import { type AmountAsked, amountText, minorUnits } from '../money.ts';
+import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { wrongUsage } from '../problem.ts';
+import { choice, list, pairs } from '../reading.ts';
+
+const amountOptions = [
+  ['--amount <major>', 'amount in major units, written with a dot: 12.50'],
+  ['--minor <count>', 'amount in minor units, a whole number: 1250'],
+] as const;
+
+interface CreateOptions extends AmountAsked {
+  readonly currency: string;
+  readonly customer?: string;
+  readonly capture?: 'automatic' | 'manual';
+  readonly scenario?: readonly string[];
+  readonly card?: string;
+  readonly description?: string;
+  readonly reference?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly autoAdvance?: true;
+}
+
+interface AdvanceOptions extends AmountAsked {
+  readonly to?: string;
+  readonly failureCode?: string;
+}
+
+interface RefundOptions extends AmountAsked {
+  readonly reason?: string;
+}
+
+interface ListOptions extends PageOptions {
+  readonly status?: string;
+  readonly customer?: string;
+}
+
+export function addPayments(program: Command): void {
+  const payments = group(program, 'payments', 'Create payments and move them through their lifecycle');
+  declare<CreateOptions>(payments, 'create', {
+    summary: 'Create a payment',
+    details:
+      '--amount takes major units and needs the dot, --minor takes minor units: 12.50 EUR is --amount 12.50 or --minor 1250, and 1250 JPY, which has no minor unit, is either.',
+    options: [
+      ...amountOptions,
+      ['--currency <code>', 'ISO 4217 code (EUR)', undefined, 'EUR'],
+      [
+        '--scenario <names>',
+        'what the simulated provider will do; several with commas for successive attempts',
+        list,
+      ],
+      ['--card <number>', 'one of the test cards, which stands for a scenario'],
+      ['--capture <method>', 'automatic or manual', choice('automatic', 'manual')],
+      ['--auto-advance', 'it moves by itself, with the clock'],
+      ['--customer <id>', 'customer that pays'],
+      ['--description <text>', 'shown to people'],
+      ['--reference <text>', 'your own reference'],
+      ['--metadata <name=value>', 'your own data; may be repeated', pairs],
+    ],
+    examples: [
+      ['payments create --amount 12.50 --currency EUR'],
+      [
+        'payments create --minor 1250 --scenario decline:insufficient_funds,approve',
+        'fails at first, then succeeds',
+      ],
+      ['payments create --amount 80.00 --capture manual --metadata order=42 --json'],
+    ],
+    run: async (session, options) => {
+      const { currency, customer, capture, scenario, card } = options;
+      const amount = minorUnits(options, currency);
+      if (amount === undefined)
+        throw wrongUsage('--amount or --minor is missing: --amount 12.50, or --minor 1250.');
+      const body = given({
+        amount,
+        currency,
+        customerId: customer,
+        captureMethod: capture,
+        scenario: scenario?.length === 1 ? scenario[0] : scenario,
+        paymentMethod: card === undefined ? undefined : { type: 'card', number: card },
+        description: options.description,
+        reference: options.reference,
+        metadata: options.metadata,
+        autoAdvance: options.autoAdvance,
+      }) as PaymentCreate;
+      const payment = await (await session.sandbank()).payments.create(body);
+      session.out.show(payment, () => paymentText(payment));
+      return undefined;
+    },
+  });
+  declare<AdvanceOptions>(payments, 'advance <id> [action]', {
+    summary: 'Advance a payment: by its scenario, by an action, or by the shortest way to a state',
+    options: [
+      ['--to <state>', 'go to this state by the shortest way'],
+      ...amountOptions,
+      ['--failure-code <code>', 'why it fails, with fail or --to failed'],
+    ],
+    examples: [
+      ['payments advance pay_...', 'what its scenario says comes next'],
+      ['payments advance pay_... capture --amount 5.00'],
+      ['payments advance pay_... --to settled'],
+    ],
+    run: async (session, options, id = '', action) => {
+      if (action !== undefined && options.to !== undefined)
+        throw wrongUsage('Give an action or --to, not both.');
+      const sandbank = await session.sandbank();
+      const amount = await amountOf(sandbank, id, options);
+      const body = given({
+        action,
+        to: options.to,
+        amount,
+        failureCode: options.failureCode,
+      }) as PaymentAdvance;
+      const payment = await sandbank.payments.advance(id, body);
+      session.out.show(payment, () => paymentText(payment));
+      return undefined;
+    },
+  });
+  declare<RefundOptions>(payments, 'refund <id>', {
+    summary: 'Refund a payment, in full or in part',
+    options: [...amountOptions, ['--reason <text>', 'why']],
+    examples: [['payments refund pay_...', 'all that is left'], ['payments refund pay_... --amount 2.50']],
+    run: async (session, options, id = '') => {
+      const sandbank = await session.sandbank();
+      const amount = await amountOf(sandbank, id, options);
+      const refund = await sandbank.payments.refund(id, given({ amount, reason: options.reason }));
+      session.out.show(refund, () =>
+        fields([
+          ['refund', refund.id],
+          ['status', refund.status],
+          ['amount', amountText(refund.amount, refund.currency)],
+          ['payment', refund.paymentId],
+        ]),
+      );
+      return undefined;
+    },
+  });
+  declare<ListOptions>(payments, 'list', {
+    summary: 'List payments, newest first',
+    options: [
+      ['--status <state>', 'only in this state'],
+      ['--customer <id>', 'only of this customer'],
+      ...pageOptions,
+    ],
+    examples: [['payments list --status captured --limit 5'], ["payments list --json | jq '.data[].id'"]],
+    run: async (session, { status, customer, limit, cursor }) => {
+      const query = given({ status, customerId: customer, limit, cursor }) as ListPaymentsQuery;
+      const pages = (await session.sandbank()).payments.list(query);
+      await showPage(session.out, pages, ['PAYMENT', 'STATUS', 'AMOUNT', 'CREATED'], (one) => [
+        one.id,
+        one.status,
+        amountText(one.amount, one.currency),
+        one.createdAt,
+      ]);
+      return undefined;
+    },
+  });
+  declare(payments, 'get <id>', {
+    summary: 'Show a payment',
+    examples: [['payments get pay_...']],
+    run: async (session, _options, id = '') => {
+      const payment = await (await session.sandbank()).payments.retrieve(id);
+      session.out.show(payment, () => paymentText(payment));
+      return undefined;
+    },
+  });
+}
+
+/** Only `--amount` needs the currency of the payment, so only then is it asked for. */
+async function amountOf(sandbank: Sandbank, id: string, asked: AmountAsked): Promise<number | undefined> {
+  if (asked.amount === undefined) return minorUnits(asked, '');
+  const { currency } = await sandbank.payments.retrieve(id);
+  return minorUnits(asked, currency);
+}
+
+function paymentText(payment: Payment): string {
+  const {
+    id,
+    status,
+    amount,
+    currency,
+    amountCaptured,
+    amountRefunded,
+    customerId,
+    failure,
+    allowedActions,
+  } = payment;
+  const part = (value: number) => (value === 0 ? undefined : amountText(value, currency));
+  return fields([
+    ['payment', id],
+    ['status', status],
+    ['amount', amountText(amount, currency)],
+    ['captured', part(amountCaptured)],
+    ['refunded', part(amountRefunded)],
+    ['customer', customerId],
+    ['failure', failure === null ? undefined : `${failure.code}: ${failure.message}`],
+    ['next', allowedActions.join(', ') || 'nothing: it has ended'],
+  ]);
+}

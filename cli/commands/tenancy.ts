@@ -1,0 +1,105 @@
+import type { Command } from 'commander';
+import type { Scope } from '../../sdk/client.ts';
+import { declare, group } from '../declare.ts';
+import { fields } from '../layout.ts';
+import { organizationOf } from '../organization.ts';
+import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { list } from '../reading.ts';
+
+interface KeyOptions {
+  readonly name: string;
+  readonly scopes?: readonly Scope[];
+  readonly organization?: string;
+  readonly application?: string;
+}
+
+interface OrganizationOptions {
+  readonly scopes?: readonly Scope[];
+  readonly application?: string;
+  readonly keyName?: string;
+}
+
+const needsToken =
+  'It needs the token of the operator: SANDBANK_OPERATOR_TOKEN, or the folder where "sandbank start" runs.';
+
+export function addTenancy(program: Command): void {
+  const keys = group(program, 'keys', 'Make API keys');
+  declare<KeyOptions>(keys, 'create', {
+    summary: 'Make an API key; it is shown once',
+    details: needsToken,
+    options: [
+      ['--name <name>', 'what it is called (cli)', undefined, 'cli'],
+      ['--scopes <scopes>', 'such as payments:read,payments:write; all without it', list],
+      ['--organization <name>', 'name or id; that of the key in use, or the only one'],
+      ['--application <id>', 'application it belongs to; the first one without it'],
+    ],
+    examples: [
+      ['keys create --name ci --scopes payments:read,payments:write'],
+      ['keys create --organization Acme --json | jq -r .key'],
+    ],
+    run: async (session, { name, scopes, organization, application }) => {
+      const operator = await session.operator();
+      const id = await organizationOf(session, operator, organization);
+      const key = await operator.keys.create(id, given({ name, scopes, applicationId: application }));
+      session.out.show(key, () =>
+        fields([
+          ['key', key.key],
+          ['id', key.id],
+          ['name', key.name],
+          ['scopes', key.scopes.join(' ')],
+        ]),
+      );
+      if (!session.out.isJson) session.out.say('The key is shown this once.');
+      return undefined;
+    },
+  });
+  const organizations = group(program, 'organizations', 'Make and list organizations');
+  declare<PageOptions>(organizations, 'list', {
+    summary: 'List the organizations of the server, newest first',
+    details: needsToken,
+    options: pageOptions,
+    examples: [['organizations list']],
+    run: async (session, { limit, cursor }) => {
+      const pages = (await session.operator()).organizations.list(
+        given({ limit, cursor }) as { limit?: number; cursor?: string },
+      );
+      await showPage(session.out, pages, ['ORGANIZATION', 'NAME', 'CREATED'], (one) => [
+        one.id,
+        one.name,
+        one.createdAt,
+      ]);
+      return undefined;
+    },
+  });
+  declare<OrganizationOptions>(organizations, 'create <name>', {
+    summary: 'Make an organization with an application and a key, which is shown once',
+    details: needsToken,
+    options: [
+      ['--application <name>', 'name of its application'],
+      ['--key-name <name>', 'name of its key'],
+      ['--scopes <scopes>', 'scopes of its key; all without it', list],
+    ],
+    examples: [
+      ['organizations create "Team Blue"'],
+      ['organizations create ci-17 --json | jq -r .apiKey.key'],
+    ],
+    run: async (session, { application, keyName, scopes }, name = '') => {
+      const body = given({
+        name,
+        application: application === undefined ? undefined : { name: application },
+        keyName,
+        scopes,
+      });
+      const tenant = await (await session.operator()).organizations.create(body);
+      session.out.show(tenant, () =>
+        fields([
+          ['organization', `${tenant.organization.name} (${tenant.organization.id})`],
+          ['application', `${tenant.application.name} (${tenant.application.id})`],
+          ['key', tenant.apiKey.key],
+        ]),
+      );
+      if (!session.out.isJson) session.out.say('The key is shown this once.');
+      return undefined;
+    },
+  });
+}

@@ -1,0 +1,203 @@
+import type { Command } from 'commander';
+import type { ListTransfersQuery, Transfer, TransferAdvance, TransferCreate } from '../../sdk/client.ts';
+import { declare, group } from '../declare.ts';
+import { fields } from '../layout.ts';
+import { amountText, minorUnits } from '../money.ts';
+import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { wrongUsage } from '../problem.ts';
+import { choice, list, pairs } from '../reading.ts';
+
+interface CreateOptions {
+  readonly from: string;
+  readonly to: string;
+  readonly send?: string;
+  readonly sendMinor?: string;
+  readonly arrive?: string;
+  readonly arriveMinor?: string;
+  readonly customer?: string;
+  readonly beneficiary?: string;
+  readonly country?: string;
+  readonly account?: string;
+  readonly fundFrom?: 'external' | 'balance';
+  readonly reference?: string;
+  readonly scenario?: readonly string[];
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly autoAdvance?: true;
+}
+
+interface AdvanceOptions {
+  readonly to?: string;
+  readonly beneficiary?: string;
+  readonly returnCode?: string;
+  readonly failureCode?: string;
+}
+
+interface ListOptions extends PageOptions {
+  readonly status?: string;
+  readonly customer?: string;
+}
+
+export function addTransfers(program: Command): void {
+  const transfers = group(program, 'transfers', 'Quote FX transfers and move them through their lifecycle');
+  declare<CreateOptions>(transfers, 'create', {
+    summary: 'Quote a transfer: the amount to send, or the amount that is to arrive',
+    details: 'Amounts are in major units, written with a dot; the flags that end in -minor take minor units.',
+    options: [
+      ['--from <code>', 'currency that is sent (EUR)', undefined, 'EUR'],
+      ['--to <code>', 'currency that arrives (USD)', undefined, 'USD'],
+      ['--send <major>', 'amount to send: 100.00'],
+      ['--send-minor <count>', 'amount to send in minor units: 10000'],
+      ['--arrive <major>', 'amount that is to arrive'],
+      ['--arrive-minor <count>', 'amount that is to arrive, in minor units'],
+      ['--customer <id>', 'customer that sends'],
+      ['--beneficiary <name>', 'who gets it'],
+      ['--country <code>', 'ISO 3166 code of the beneficiary'],
+      ['--account <text>', 'account of the beneficiary'],
+      ['--fund-from <source>', 'external or balance', choice('external', 'balance')],
+      ['--scenario <names>', 'what the simulated provider will do', list],
+      ['--reference <text>', 'your own reference'],
+      ['--metadata <name=value>', 'your own data; may be repeated', pairs],
+      ['--auto-advance', 'it moves by itself, with the clock'],
+    ],
+    examples: [
+      ['transfers create --from EUR --to USD --send 100.00 --beneficiary "Ada Lovelace"'],
+      ['transfers create --from EUR --to JPY --arrive-minor 15000', 'so that 15000 JPY arrive'],
+    ],
+    run: async (session, options) => {
+      const { from, to, customer, beneficiary, country, account, scenario } = options;
+      const sourceAmount = read(options.send, options.sendMinor, from, 'send');
+      const targetAmount = read(options.arrive, options.arriveMinor, to, 'arrive');
+      if ((sourceAmount === undefined) === (targetAmount === undefined))
+        throw wrongUsage(
+          'Give the amount to send (--send, --send-minor) or the one to arrive (--arrive, --arrive-minor), one of them.',
+        );
+      const body = given({
+        sourceCurrency: from,
+        targetCurrency: to,
+        sourceAmount,
+        targetAmount,
+        customerId: customer,
+        beneficiary: beneficiary === undefined ? undefined : given({ name: beneficiary, country, account }),
+        fundFrom: options.fundFrom,
+        reference: options.reference,
+        scenario: scenario?.length === 1 ? scenario[0] : scenario,
+        metadata: options.metadata,
+        autoAdvance: options.autoAdvance,
+      }) as TransferCreate;
+      const transfer = await (await session.sandbank()).transfers.create(body);
+      session.out.show(transfer, () => transferText(transfer));
+      return undefined;
+    },
+  });
+  declare<AdvanceOptions>(transfers, 'advance <id> [action]', {
+    summary: 'Advance a transfer: by its scenario, by an action, or by the shortest way to a state',
+    options: [
+      ['--to <state>', 'go to this state by the shortest way'],
+      ['--beneficiary <name>', 'who gets it, with accept'],
+      ['--return-code <code>', 'why it comes back, with return'],
+      ['--failure-code <code>', 'why it fails, with fail'],
+    ],
+    examples: [
+      ['transfers advance trf_... accept'],
+      ['transfers advance trf_... --to completed'],
+      ['transfers advance trf_... return --return-code account_closed'],
+    ],
+    run: async (session, options, id = '', action) => {
+      if (action !== undefined && options.to !== undefined)
+        throw wrongUsage('Give an action or --to, not both.');
+      const { to, beneficiary, returnCode, failureCode } = options;
+      const body = given({
+        action,
+        to,
+        beneficiary: beneficiary === undefined ? undefined : { name: beneficiary },
+        returnCode,
+        failureCode,
+      });
+      const transfer = await (await session.sandbank()).transfers.advance(id, body as TransferAdvance);
+      session.out.show(transfer, () => transferText(transfer));
+      return undefined;
+    },
+  });
+  declare(transfers, 'refund <id>', {
+    summary: 'Give the money of a transfer back to the sender',
+    examples: [['transfers refund trf_...']],
+    run: async (session, _options, id = '') => {
+      const transfer = await (await session.sandbank()).transfers.advance(id, { action: 'refund' });
+      session.out.show(transfer, () => transferText(transfer));
+      return undefined;
+    },
+  });
+  declare<ListOptions>(transfers, 'list', {
+    summary: 'List transfers, newest first',
+    options: [
+      ['--status <state>', 'only in this state'],
+      ['--customer <id>', 'only of this customer'],
+      ...pageOptions,
+    ],
+    examples: [['transfers list --status sent']],
+    run: async (session, { status, customer, limit, cursor }) => {
+      const query = given({ status, customerId: customer, limit, cursor }) as ListTransfersQuery;
+      const pages = (await session.sandbank()).transfers.list(query);
+      await showPage(session.out, pages, ['TRANSFER', 'STATUS', 'SENT', 'ARRIVES', 'CREATED'], (one) => [
+        one.id,
+        one.status,
+        amountText(one.sourceAmount, one.sourceCurrency),
+        amountText(one.targetAmount, one.targetCurrency),
+        one.createdAt,
+      ]);
+      return undefined;
+    },
+  });
+  declare(transfers, 'get <id>', {
+    summary: 'Show a transfer',
+    examples: [['transfers get trf_...']],
+    run: async (session, _options, id = '') => {
+      const transfer = await (await session.sandbank()).transfers.retrieve(id);
+      session.out.show(transfer, () => transferText(transfer));
+      return undefined;
+    },
+  });
+}
+
+/** As for payments, in the words of the flags that were used. */
+function read(
+  major: string | undefined,
+  minor: string | undefined,
+  currency: string,
+  flag: string,
+): number | undefined {
+  try {
+    return minorUnits({ amount: major, minor }, currency);
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    throw wrongUsage(words.replaceAll('--amount', `--${flag}`).replaceAll('--minor', `--${flag}-minor`));
+  }
+}
+
+function transferText(transfer: Transfer): string {
+  const {
+    id,
+    status,
+    sourceAmount,
+    sourceCurrency,
+    targetAmount,
+    targetCurrency,
+    feeAmount,
+    rate,
+    failure,
+    returnCode,
+    allowedActions,
+  } = transfer;
+  return fields([
+    ['transfer', id],
+    ['status', status],
+    [
+      'sends',
+      `${amountText(sourceAmount, sourceCurrency)} and a fee of ${amountText(feeAmount, sourceCurrency)}`,
+    ],
+    ['arrives', `${amountText(targetAmount, targetCurrency)} at ${rate}`],
+    ['failure', failure === null ? undefined : `${failure.code}: ${failure.message}`],
+    ['returned', returnCode],
+    ['next', allowedActions.join(', ') || 'nothing: it has ended'],
+  ]);
+}

@@ -1,0 +1,114 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import type { Capabilities, EventCreate } from '../../sdk/client.ts';
+import { declare } from '../declare.ts';
+import { fields, table } from '../layout.ts';
+import { wrongUsage } from '../problem.ts';
+import { looseJson, pairs } from '../reading.ts';
+import type { Session } from '../session.ts';
+
+interface TriggerOptions {
+  readonly data?: string;
+  readonly override?: Readonly<Record<string, string>>;
+  readonly list?: true;
+}
+
+type Data = Record<string, unknown>;
+
+export function addTrigger(program: Command): void {
+  declare<TriggerOptions>(program, 'trigger [type]', {
+    summary: 'Make an event by hand; it is sent to all endpoints and listeners that want its type',
+    details: 'Without data the example of the type is sent. No record is changed.',
+    options: [
+      ['--data <json>', 'data of the event: JSON, @FILE, or - for the standard input'],
+      [
+        '--override <path=value>',
+        'change one field of the data, such as paymentMethod.type=wallet; may be repeated',
+        pairs,
+      ],
+      ['--list', 'list the types with what they tell'],
+    ],
+    examples: [
+      ['trigger payment.captured'],
+      ['trigger payment.failed --override failure.code=expired_card --override amount=999'],
+      ['trigger payment.captured --data @payment.json'],
+      ['trigger --list'],
+    ],
+    run: async (session, options, type) => {
+      const sandbank = await session.sandbank();
+      if (options.list) {
+        if (type !== undefined) throw wrongUsage('--list stands alone.');
+        return listTypes(session, await sandbank.capabilities());
+      }
+      if (type === undefined)
+        throw wrongUsage('The type is missing, such as payment.captured; --list shows them all.');
+      const given = options.data === undefined ? undefined : parse(await readData(session, options.data));
+      const overrides = Object.entries(options.override ?? {});
+      const base =
+        given ?? (overrides.length === 0 ? undefined : exampleOf(await sandbank.capabilities(), type));
+      const data =
+        base === undefined
+          ? undefined
+          : overrides.reduce((whole, [path, value]) => withField(whole, path, looseJson(value)), base);
+      const event = await sandbank.events.create({
+        type: type as EventCreate['type'],
+        ...(data === undefined ? {} : { data }),
+      });
+      session.out.show(event, () =>
+        fields([
+          ['event', event.id],
+          ['type', event.type],
+          ['tells of', event.resourceId],
+        ]),
+      );
+      return undefined;
+    },
+  });
+}
+
+function listTypes({ out }: Session, { events }: Capabilities): undefined {
+  const data = events.map(({ type, resource, description }) => ({ type, resource, description }));
+  out.show({ object: 'list', sandbox: true, status: 'ok', data }, () =>
+    table(
+      ['TYPE', 'WHAT HAS HAPPENED'],
+      data.map(({ type, description }) => [type, description]),
+    ),
+  );
+  return undefined;
+}
+
+function exampleOf({ events }: Capabilities, type: string): Data {
+  const found = events.find((event) => event.type === type);
+  if (!found) throw wrongUsage(`There is no event type "${type}"; "sandbank trigger --list" shows them all.`);
+  return found.example.data;
+}
+
+async function readData({ stdin }: Session, from: string): Promise<string> {
+  if (from === '-') return text(stdin);
+  return from.startsWith('@') ? readFile(from.slice(1), 'utf8') : from;
+}
+
+function parse(json: string): Data {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Data;
+  } catch {
+    // Said below.
+  }
+  throw wrongUsage('--data must be a JSON object, @FILE, or - for the standard input.');
+}
+
+/** The same data with one field set; objects on the way are made, places in lists are numbers. */
+export function withField(data: Data, path: string, value: unknown): Data {
+  const [name = '', ...rest] = path.split('.');
+  if (name === '' || name === '__proto__')
+    throw wrongUsage(`"${path}" is no path; it looks like paymentMethod.type.`);
+  const inner = data[name];
+  const next =
+    rest.length === 0
+      ? value
+      : withField(typeof inner === 'object' && inner !== null ? (inner as Data) : {}, rest.join('.'), value);
+  if (!Array.isArray(data)) return { ...data, [name]: next };
+  return Object.assign([...(data as unknown[])], { [name]: next }) as unknown as Data;
+}

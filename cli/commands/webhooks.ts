@@ -1,0 +1,107 @@
+import type { Command } from 'commander';
+import type { EventFilter, ListWebhooksQuery, WebhookCreate, WebhookTest } from '../../sdk/client.ts';
+import { declare, group } from '../declare.ts';
+import { fields } from '../layout.ts';
+import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { type Exit, exits } from '../problem.ts';
+import { choice, list } from '../reading.ts';
+
+interface CreateOptions {
+  readonly events?: readonly string[];
+  readonly description?: string;
+  readonly retryProfile?: WebhookCreate['retryProfile'];
+  readonly secret?: string;
+}
+
+export function addWebhooks(program: Command): Command {
+  const webhooks = group(program, 'webhooks', 'Register endpoints, test them, and check signatures');
+  declare<PageOptions & { readonly status?: string }>(webhooks, 'list', {
+    summary: 'List endpoints, newest first',
+    options: [['--status <state>', 'enabled or disabled'], ...pageOptions],
+    examples: [['webhooks list']],
+    run: async (session, { status, limit, cursor }) => {
+      const pages = (await session.sandbank()).webhooks.list(
+        given({ status, limit, cursor }) as ListWebhooksQuery,
+      );
+      await showPage(session.out, pages, ['ENDPOINT', 'STATUS', 'URL', 'EVENTS'], (one) => [
+        one.id,
+        one.disabledReason === null ? one.status : `${one.status} (${one.disabledReason})`,
+        one.url,
+        one.eventTypes.join(','),
+      ]);
+      return undefined;
+    },
+  });
+  declare<CreateOptions>(webhooks, 'create <endpoint>', {
+    summary: 'Register the URL of an endpoint; its secret is shown once',
+    options: [
+      ['--events <types>', 'only these types: payment.captured, or payment.* for all of a kind', list],
+      ['--description <text>', 'for people'],
+      ['--retry-profile <name>', 'standard, fast or none', choice('standard', 'fast', 'none')],
+      ['--secret <whsec>', 'a secret of your own; one is made without it'],
+    ],
+    examples: [["webhooks create https://example.test/hooks --events 'payment.*'"]],
+    run: async (session, { events, description, retryProfile, secret }, url = '') => {
+      const body = given({
+        url,
+        eventTypes: events as readonly EventFilter[] | undefined,
+        description,
+        retryProfile,
+        secret,
+      });
+      const webhook = await (await session.sandbank()).webhooks.create(body as WebhookCreate);
+      session.out.show(webhook, () =>
+        fields([
+          ['endpoint', webhook.id],
+          ['url', webhook.url],
+          ['events', webhook.eventTypes.join(', ')],
+          ['secret', webhook.secret],
+        ]),
+      );
+      if (!session.out.isJson) session.out.say('The secret is shown this once.');
+      return undefined;
+    },
+  });
+  declare<{ readonly type?: string }>(webhooks, 'test <id>', {
+    summary: 'Send one real event to an endpoint and say what it answered',
+    options: [['--type <type>', 'the example of this type; webhook.tested without it']],
+    examples: [['webhooks test whk_... --type payment.captured']],
+    run: async (session, { type }, id = '') => {
+      const body = given({ type }) as WebhookTest;
+      const delivery = await (await session.sandbank()).webhooks.test(id, body);
+      const [attempt] = delivery.attempts;
+      session.out.show(delivery, () =>
+        fields([
+          ['delivery', delivery.id],
+          ['status', delivery.status],
+          ['url', delivery.url],
+          ['answer', attempt?.responseStatus],
+          ['took', attempt === undefined ? undefined : `${attempt.durationMs} ms`],
+          ['error', attempt?.error],
+        ]),
+      );
+      return delivery.status === 'succeeded' ? undefined : (exits.refused satisfies Exit);
+    },
+  });
+  // Run by src/main.ts: see hand-over.ts.
+  declare(webhooks, 'verify', {
+    summary: 'Say whether the signature of a webhook request is right, and why not',
+    details: 'Pass the three webhook- headers as they came.',
+    options: [
+      ['--id <id>', 'the header webhook-id'],
+      ['--timestamp <seconds>', 'the header webhook-timestamp'],
+      ['--signature <text>', 'the whole header webhook-signature'],
+      ['--body <file>', 'the body, byte for byte; from the standard input without it'],
+      [
+        '--secret <whsec>',
+        "the endpoint's secret; better in SANDBANK_WEBHOOK_SECRET, which no history keeps",
+      ],
+      ['--at <time>', 'judge the timestamp by this time and not by now'],
+    ],
+    examples: [
+      ['webhooks verify --id evt_... --timestamp 1794700000 --signature "v1,..." --body request.json'],
+    ],
+    run: () => Promise.reject(new Error('this command is run by the server program')),
+  });
+  return webhooks;
+}

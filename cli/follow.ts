@@ -1,0 +1,105 @@
+import type { Event, EventFilter, Sandbank, StreamedEvent } from '../sdk/client.ts';
+import type { Since } from './reading.ts';
+
+export interface Following {
+  readonly signal: AbortSignal;
+  readonly eventTypes: readonly string[] | undefined;
+  /** What is there already, oldest first; asked for once the stream is open, so that nothing falls between the two. */
+  readonly backlog: () => Promise<readonly Event[]>;
+  /** Told at the first connection and at each later one. */
+  readonly onOpen: (isFirst: boolean) => void;
+}
+
+export type Followed = Event & { readonly isReplay: boolean };
+
+/** The events that are there, then those that happen, each once; and again when one is replayed. */
+export async function* follow(
+  sandbank: Sandbank,
+  following: Following,
+): AsyncGenerator<Followed, void, undefined> {
+  const { signal, eventTypes, backlog, onOpen } = following;
+  let isFirst = true;
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const stream = sandbank.events.stream({
+    signal,
+    eventTypes: eventTypes as readonly EventFilter[] | undefined,
+    // A server that restarts may be away for a while; Ctrl-C ends the waiting.
+    reconnectsMax: Number.POSITIVE_INFINITY,
+    onOpen: () => {
+      onOpen(isFirst);
+      isFirst = false;
+      open();
+    },
+  });
+  try {
+    let next = stream.next();
+    // An error comes out below, where it is awaited.
+    await Promise.race([opened, next.catch(() => undefined)]);
+    const before = new Set<string>();
+    if (!isFirst)
+      for (const event of await backlog()) {
+        before.add(event.id);
+        yield { ...event, isReplay: false };
+      }
+    for (;;) {
+      const { done, value } = await next;
+      if (done) return;
+      next = stream.next();
+      next.catch(() => undefined);
+      if (value.isReplay || !before.has(value.id)) yield shown(value);
+    }
+  } finally {
+    await stream.return(undefined);
+  }
+}
+
+function shown(event: StreamedEvent): Followed {
+  return event as unknown as Followed;
+}
+
+const backlogMax = 10_000;
+
+/** The events since an instant, or the last few, of the types that are wanted; oldest first. */
+export async function recent(
+  sandbank: Sandbank,
+  wanted: {
+    readonly since?: Since | undefined;
+    readonly last?: number | undefined;
+    readonly types?: readonly string[] | undefined;
+  },
+): Promise<readonly Event[]> {
+  const { since, last = backlogMax, types } = wanted;
+  if (last === 0) return [];
+  const createdAfter = since === undefined ? undefined : await instantOf(sandbank, since);
+  const found: Event[] = [];
+  let looked = 0;
+  for await (const event of sandbank.events.list({
+    limit: 100,
+    ...(createdAfter === undefined ? {} : { createdAfter }),
+  })) {
+    looked += 1;
+    if (isWanted(types, event.type)) found.push(event);
+    if (found.length >= last || looked >= backlogMax) break;
+  }
+  return found.reverse();
+}
+
+/** Events carry the time of the application, so ten minutes ago is by its clock as well. */
+async function instantOf(sandbank: Sandbank, since: Since): Promise<string> {
+  if ('at' in since) return since.at;
+  const { now } = await sandbank.clock.retrieve();
+  return new Date(Date.parse(now) - since.seconds * 1_000).toISOString();
+}
+
+/** As the filter of an endpoint: `*`, `payment.*`, or a type. */
+export function isWanted(types: readonly string[] | undefined, type: string): boolean {
+  return (
+    types === undefined ||
+    types.some(
+      (one) => one === '*' || one === type || (one.endsWith('.*') && type.startsWith(one.slice(0, -1))),
+    )
+  );
+}

@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises';
+import { isSandbankError } from '../failure.ts';
+import { packageRoot } from '../version.ts';
+
+/** What a tool answers when it was refused: everything that helps to do better the next time. */
+export function refusalText(error: unknown): string {
+  if (!isSandbankError(error)) return error instanceof Error ? error.message : String(error);
+  const { code, status, message, param, allowedActions, details, retryable, requestId, docUrl } = error;
+  const facts = { code, status, param, allowedActions, details, retryable, requestId, docUrl };
+  const given = Object.entries(facts).filter(([, value]) => value !== undefined);
+  return `${message}\n${JSON.stringify(Object.fromEntries(given))}`;
+}
+
+export interface ExplainedError {
+  readonly code: string;
+  readonly status: number;
+  readonly whatHappened: string;
+  readonly howToMendIt: string;
+  readonly retryHelps: boolean;
+}
+
+/** The catalogue of errors, from the page that is made of it. */
+export async function errorCatalogue(): Promise<readonly ExplainedError[]> {
+  if (packageRoot === undefined) throw new Error('The documents of the package are not there.');
+  const page = await readFile(new URL('docs/errors.md', packageRoot), 'utf8');
+  return page.split('\n').flatMap((line) => {
+    const [, code, , status, whatHappened = '', howToMendIt = '', retry] =
+      /^\| `(\w+)`( \(\w+\))? \| (\d{3}) \| (.*?) \| (.*?) \| (yes|no) \|$/.exec(line) ?? [];
+    return code === undefined
+      ? []
+      : [{ code, status: Number(status), whatHappened, howToMendIt, retryHelps: retry === 'yes' }];
+  });
+}

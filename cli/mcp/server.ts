@@ -1,0 +1,144 @@
+import {
+  type CallToolResult,
+  fromJsonSchema,
+  type JsonSchemaType,
+  McpServer,
+} from '@modelcontextprotocol/server';
+import type { Sandbank } from '../../sdk/client.ts';
+import { inputs } from '../../sdk/generated/inputs.ts';
+import { call, operationOf } from '../calling.ts';
+import { errorCatalogue, refusalText } from './errors.ts';
+import { flatSchema, type InputSchema } from './schema.ts';
+import { type OperationTool, operationTools } from './tools.ts';
+
+export interface McpSettings {
+  readonly url: string;
+  /** The client, made when the first tool is used: without a key the tools say so. */
+  readonly sandbank: () => Promise<Sandbank>;
+  readonly isReadOnly: boolean;
+  readonly version: string;
+}
+
+type Input = Readonly<Record<string, unknown>>;
+
+const instructions = `Sandbank is a payment sandbox: no real money moves, so try things freely. A usual round: create_payment, advance_payment with "to", list_events with resourceId, advance_clock to let days pass. Amounts are integers in minor units (1250 is 12.50 EUR). A refusal names its code, what is allowed instead, and how to mend it; explain_error tells more.`;
+
+const documents = [
+  { name: 'llms.txt', path: '/llms.txt', title: 'Sandbank for assistants', mimeType: 'text/plain' },
+  {
+    name: 'openapi.json',
+    path: '/openapi.json',
+    title: 'The API as OpenAPI 3.1',
+    mimeType: 'application/json',
+  },
+] as const;
+const documentMsMax = 10_000;
+
+/** The tools and documents of one sandbox. The same operations as everybody's, with the same checks. */
+export function createMcpServer(settings: McpSettings): McpServer {
+  const { version, isReadOnly } = settings;
+  const server = new McpServer({ name: 'sandbank', title: 'Sandbank', version }, { instructions });
+  for (const tool of operationTools) {
+    const isRead = operationOf(tool.operation).verb === 'GET';
+    if (isRead || !isReadOnly) addOperation(server, tool, isRead, settings);
+  }
+  addReadings(server, settings);
+  for (const { name, path, title, mimeType } of documents)
+    server.registerResource(name, `sandbank://${name}`, { title, mimeType }, async (uri) => ({
+      contents: [{ uri: uri.href, mimeType, text: await readDocument(settings.url, path) }],
+    }));
+  return server;
+}
+
+function addOperation(
+  server: McpServer,
+  tool: OperationTool,
+  isRead: boolean,
+  { sandbank }: McpSettings,
+): void {
+  const { name, title, description, operation, names = {} } = tool;
+  const schema = flatSchema(names, inputs[operation]?.schema as InputSchema | undefined);
+  server.registerTool(
+    name,
+    {
+      title,
+      description,
+      inputSchema: fromJsonSchema<Input>(schema as JsonSchemaType),
+      annotations: { title, readOnlyHint: isRead, destructiveHint: false, openWorldHint: false },
+    },
+    (input) =>
+      answered(async () => {
+        const places = Object.keys(names);
+        const fields = Object.fromEntries(Object.entries(input).filter(([field]) => !places.includes(field)));
+        return call(await sandbank(), operation, {
+          names: places.map((place) => String(input[place])),
+          argument: fields,
+        });
+      }),
+  );
+}
+
+/** What is put together here, because no single operation answers it. */
+function addReadings(server: McpServer, { sandbank }: McpSettings): void {
+  const annotations = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
+  server.registerTool(
+    'list_scenarios',
+    {
+      title: 'List scenarios',
+      description:
+        'What the simulated provider can be told to do with a payment or a transfer ("scenario" of create_payment and create_transfer), with the codes of declines, returns and failures.',
+      inputSchema: fromJsonSchema<Input>({ type: 'object', properties: {}, additionalProperties: false }),
+      annotations,
+    },
+    () =>
+      answered(async () => {
+        const { scenarios, declineCodes, transferScenarios, returnCodes, transferFailureCodes } = await (
+          await sandbank()
+        ).capabilities();
+        return { scenarios, declineCodes, transferScenarios, returnCodes, transferFailureCodes };
+      }),
+  );
+  server.registerTool(
+    'explain_error',
+    {
+      title: 'Explain an error code',
+      description:
+        'What an error code of the API means, how to mend it, and whether trying again helps; such as invalid_state_transition. Without a code, all of them.',
+      inputSchema: fromJsonSchema<Input>({
+        type: 'object',
+        properties: { code: { type: 'string', description: 'error.code of a refusal' } },
+        additionalProperties: false,
+      }),
+      annotations,
+    },
+    ({ code }) =>
+      answered(async () => {
+        const catalogue = await errorCatalogue();
+        if (code === undefined) return { errors: catalogue };
+        const found = catalogue.find((one) => one.code === code);
+        if (found === undefined)
+          throw new Error(
+            `There is no error code ${JSON.stringify(code)}. Those that exist: ${catalogue.map((one) => one.code).join(', ')}.`,
+          );
+        return found;
+      }),
+  );
+}
+
+async function answered(work: () => Promise<unknown>): Promise<CallToolResult> {
+  try {
+    const value = await work();
+    return {
+      content: [{ type: 'text', text: JSON.stringify(value) }],
+      structuredContent: value as Record<string, unknown>,
+    };
+  } catch (error) {
+    return { isError: true, content: [{ type: 'text', text: refusalText(error) }] };
+  }
+}
+
+async function readDocument(url: string, path: string): Promise<string> {
+  const answer = await fetch(new URL(path, url), { signal: AbortSignal.timeout(documentMsMax) });
+  if (!answer.ok) throw new Error(`${url}${path} answered ${answer.status}.`);
+  return answer.text();
+}

@@ -1,0 +1,63 @@
+import { wrongUsage } from './problem.ts';
+
+const exponentUsual = 2;
+
+/** ISO 4217, the currencies whose minor unit is not a hundredth. The server has the whole table; a test compares the two. */
+const unusual: Readonly<Record<number, string>> = {
+  0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
+  3: 'BHD IQD JOD KWD LYD OMR TND',
+  4: 'CLF UYW',
+};
+
+const exponents = new Map(
+  Object.entries(unusual).flatMap(([exponent, codes]) =>
+    codes.split(' ').map((code) => [code, Number(exponent)] as const),
+  ),
+);
+
+export function exponentOf(currency: string): number {
+  return exponents.get(currency.toUpperCase()) ?? exponentUsual;
+}
+
+export interface AmountAsked {
+  /** Major units, with a dot: 12.50. */
+  readonly amount?: string | undefined;
+  /** Minor units, a whole number: 1250. */
+  readonly minor?: string | undefined;
+}
+
+/**
+ * The amount in minor units, which is what the API takes. `--amount 12` of a currency with cents is refused: some would mean
+ * twelve euros and others twelve cents, and a wrong guess is seen by nobody.
+ */
+export function minorUnits({ amount, minor }: AmountAsked, currency: string): number | undefined {
+  if (amount !== undefined && minor !== undefined) throw wrongUsage('Give --amount or --minor, not both.');
+  if (minor !== undefined) {
+    if (!/^\d{1,12}$/.test(minor))
+      throw wrongUsage(`--minor takes a whole number of minor units, not "${minor}".`);
+    return Number(minor);
+  }
+  if (amount === undefined) return undefined;
+  const [, whole = '', , decimals] = /^(\d{1,12})(\.(\d+))?$/.exec(amount) ?? [];
+  if (whole === '') throw wrongUsage(`--amount takes major units such as 12.50, not "${amount}".`);
+  const exponent = exponentOf(currency);
+  const code = currency.toUpperCase();
+  if (decimals === undefined && exponent > 0)
+    throw wrongUsage(
+      `--amount ${amount} could mean two things: write --amount ${whole}.${'0'.repeat(exponent)} for ${amountText(Number(whole) * 10 ** exponent, code)}, or --minor ${amount} for ${amountText(Number(whole), code)}.`,
+    );
+  if ((decimals ?? '').length > exponent)
+    throw wrongUsage(
+      `${code} has ${exponent === 0 ? 'no' : `at most ${exponent}`} decimals, and --amount is ${amount}.`,
+    );
+  return Number(whole + (decimals ?? '').padEnd(exponent, '0'));
+}
+
+/** 1250 of EUR is `12.50 EUR`. Made of the digits, never of a float. */
+export function amountText(minor: number, currency: string): string {
+  const exponent = exponentOf(currency);
+  const sign = minor < 0 ? '-' : '';
+  const digits = String(Math.abs(minor)).padStart(exponent + 1, '0');
+  const whole = digits.slice(0, digits.length - exponent);
+  return `${sign}${whole}${exponent === 0 ? '' : `.${digits.slice(-exponent)}`} ${currency}`;
+}

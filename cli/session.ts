@@ -1,0 +1,78 @@
+import type { Operator, Sandbank } from '../sdk/client.ts';
+import type { Output } from './output.ts';
+import { CliProblem, exits, wrongUsage } from './problem.ts';
+import { type Asked, readSettings, type Settings } from './settings.ts';
+
+export interface Environment {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly directory: string;
+  readonly stdin: NodeJS.ReadStream;
+}
+
+/** What a command is run with. What costs something, the client above all, is made when it is asked for. */
+export class Session {
+  readonly out: Output;
+  readonly env: Environment['env'];
+  readonly directory: string;
+  readonly stdin: NodeJS.ReadStream;
+  readonly #asked: Asked;
+  #settings: Settings | undefined;
+
+  constructor(out: Output, asked: Asked, { env, directory, stdin }: Environment) {
+    this.out = out;
+    this.env = env;
+    this.directory = directory;
+    this.stdin = stdin;
+    this.#asked = asked;
+  }
+
+  get settings(): Settings {
+    this.#settings ??= readSettings(this.#asked, this.env, this.directory);
+    return this.#settings;
+  }
+
+  /** What was given as `--url`, and nothing else. */
+  get urlGiven(): string | undefined {
+    return this.#asked.url;
+  }
+
+  async sandbank({ retriesMax }: { readonly retriesMax?: number } = {}): Promise<Sandbank> {
+    const { url, apiKey } = this.settings;
+    if (apiKey === undefined)
+      throw new CliProblem(
+        `There is no API key for ${url}. Set SANDBANK_API_KEY, or run the command in the folder where "sandbank start" runs. "sandbank keys create" makes another key.`,
+        exits.authentication,
+      );
+    const { Sandbank } = await import('../sdk/client.ts');
+    return wellFormed(
+      () =>
+        new Sandbank({
+          apiKey,
+          baseUrl: url,
+          retriesMax,
+          onRetry: ({ error }) => this.out.progress(error.message),
+        }),
+    );
+  }
+
+  async operator(): Promise<Operator> {
+    const { url, operatorToken: token } = this.settings;
+    if (token === undefined)
+      throw new CliProblem(
+        `There is no operator token for ${url}. Set SANDBANK_OPERATOR_TOKEN to that of the server, or run the command in the folder where "sandbank start" runs.`,
+        exits.authentication,
+      );
+    const { Operator } = await import('../sdk/operator.ts');
+    return wellFormed(() => new Operator({ url, token }));
+  }
+}
+
+/** The client complains of an address that is none; here that is a mistake in the command. */
+function wellFormed<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof TypeError) throw wrongUsage(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,14 @@
+import { existsSync, readFileSync } from 'node:fs';
+
+/** The folder of the package, from the sources as well as from what is built of them. */
+export const packageRoot = [new URL('../', import.meta.url), new URL('../../', import.meta.url)].find(
+  (folder) => existsSync(new URL('package.json', folder)),
+);
+
+export function ownVersion(): string {
+  if (packageRoot === undefined) return 'unknown';
+  const manifest = JSON.parse(readFileSync(new URL('package.json', packageRoot), 'utf8')) as {
+    version: string;
+  };
+  return manifest.version;
+}
