@@ -23,3 +23,14 @@ export async function ownSecret(dataDirectory: string | undefined): Promise<stri
   await rename(`${file}.new`, file);
   return made;
 }
+
+const tokenBytes = 32;
+
+/** Embedded, whoever has the data directory is the operator, and gets a new token at each start; a shared server needs to be told. */
+export function operatorTokenOf(settings: {
+  readonly operatorToken: string | undefined;
+  readonly databaseUrl: string | undefined;
+}): string | undefined {
+  const isShared = settings.databaseUrl !== undefined;
+  return settings.operatorToken ?? (isShared ? undefined : randomBytes(tokenBytes).toString('base64url'));
+}

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './config.ts';
@@ -8,6 +7,7 @@ import { migrate } from './db/migrate.ts';
 import { openPglite } from './db/pglite.ts';
 import { openPostgres } from './db/postgres.ts';
 import { createReader } from './db/reader.ts';
+import { databaseReadiness } from './db/readiness.ts';
 import { CoverageJournal } from './engine/coverage-journal.ts';
 import { DeliveryQueue } from './engine/delivery-queue.ts';
 import { Engine } from './engine/engine.ts';
@@ -37,7 +37,7 @@ import { consoleRoutes, coverageUniverse, eventCatalogue, resources, routes } fr
 import { resetOrganization } from './resources/resets/machine.ts';
 import { beginFork } from './resources/snapshots/machine.ts';
 import { findAnyWebhook } from './resources/webhooks/store.ts';
-import { ownSecret } from './secret.ts';
+import { operatorTokenOf, ownSecret } from './secret.ts';
 import { AddressGuard } from './workers/address-guard.ts';
 import { ClockRunner } from './workers/clock-runner.ts';
 import { consoleErrands, hashOfToken } from './workers/console-errands.ts';
@@ -91,7 +91,6 @@ export interface Server {
 
 const drainMsMax = 10_000;
 const sweepMs = 50;
-const readinessMsMax = 2_000;
 
 /** Puts the parts together by plain arguments. Everything that runs, in a process or in a test, is made here. */
 export async function createServer(
@@ -332,14 +331,6 @@ function assemble(
   };
 }
 
-const tokenBytes = 32;
-
-/** Embedded, whoever has the data directory is the operator, and gets a new token at each start; a shared server needs to be told. */
-function operatorTokenOf({ operatorToken, databaseUrl }: Config): string | undefined {
-  const isShared = databaseUrl !== undefined;
-  return operatorToken ?? (isShared ? undefined : randomBytes(tokenBytes).toString('base64url'));
-}
-
 const builtConsole = new URL('console/', built);
 export const builtDocs = new URL('docs/', built);
 
@@ -356,19 +347,4 @@ export function consoleOf(
     hashOfToken,
     takeSnapshot: (request, principal) => operator.snapshotFor(request, principal),
   };
-}
-
-async function databaseReadiness(database: Database): Promise<{ ok: true } | { ok: false; reason: string }> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('late')), readinessMsMax);
-  });
-  try {
-    await Promise.race([database.query({ name: 'ready', text: 'select 1 as one' }, []), late]);
-    return { ok: true };
-  } catch {
-    return { ok: false, reason: 'The database cannot be reached.' };
-  } finally {
-    clearTimeout(timer);
-  }
 }

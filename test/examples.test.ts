@@ -31,8 +31,15 @@ async function runTests(project: string): Promise<{ code: number | null; output:
   const [command = '', ...args] = scripts.test.split(' ');
   const own =
     command === 'node' ? args : [fileURLToPath(new URL('node_modules/vitest/vitest.mjs', root)), ...args];
+  return runNode(folder, own);
+}
+
+async function runNode(
+  cwd: string,
+  args: readonly string[],
+): Promise<{ code: number | null; output: string }> {
   const { NODE_OPTIONS: _options, VITEST: _vitest, ...env } = process.env;
-  const child = spawn(process.execPath, own, { cwd: folder, env: { ...env, NODE_ENV: 'test', CI: 'true' } });
+  const child = spawn(process.execPath, args, { cwd, env: { ...env, NODE_ENV: 'test', CI: 'true' } });
   running.add(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr])
@@ -57,6 +64,13 @@ describe('the example projects', () => {
       expect(output).toMatch(/tenant 50 sees its own world/);
       expect(output).toMatch(/# fail 0/);
     }
+  });
+
+  test('what docs/testing.md begins with passes as it is', { timeout: 120_000 }, async () => {
+    const file = fileURLToPath(new URL('docs/snippets/testing/first.test.js', root));
+    const { code, output } = await runNode(fileURLToPath(root), ['--test', file]);
+    expect(code, output).toBe(0);
+    expect(output).toMatch(/a payment settles/);
   });
 
   test('never sleep: the clock and the webhooks say when something is done', () => {

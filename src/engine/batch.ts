@@ -1,7 +1,7 @@
 import type { Connection, Database } from '../db/database.ts';
 import type { Accepted, AnyResource, Change, Decision } from '../kernel/command.ts';
 import type { DeliveryRow } from '../kernel/delivery.ts';
-import { type Presented, successStatus, withRequestId } from '../kernel/envelope.ts';
+import { type Presented, successStatus, withFields, withRequestId } from '../kernel/envelope.ts';
 import { isStored, type Refusal, refuse } from '../kernel/errors.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import { formatId } from '../kernel/ids.ts';
@@ -344,8 +344,4 @@ class Batch {
     if (!resource) throw new Error(`${name} is not in the list of resources`);
     return resource;
   }
-}
-
-function withFields(json: string, fields: Readonly<Record<string, unknown>>): string {
-  return `${json.slice(0, -1)},${JSON.stringify(fields).slice(1)}`;
 }

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { assert } from '../kernel/assert.ts';
 import { successStatus } from '../kernel/envelope.ts';
-import { codesOfApi, type ErrorCode, errorCatalogue } from '../kernel/errors.ts';
+import { codesOfApi, errorCatalogue } from '../kernel/errors.ts';
 import { payloadSchema } from '../kernel/event.ts';
 import type { EventType } from '../kernel/event-type.ts';
 import { idPattern } from '../kernel/ids.ts';

@@ -82,3 +82,8 @@ export function errorBody(refusal: Refusal, requestId: string, docsUrl: string):
     },
   });
 }
+
+/** The JSON of an object, with fields behind its own. */
+export function withFields(json: string, fields: Readonly<Record<string, unknown>>): string {
+  return `${json.slice(0, -1)},${JSON.stringify(fields).slice(1)}`;
+}

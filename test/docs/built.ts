@@ -5,17 +5,6 @@ export const root = new URL('../../', import.meta.url);
 export const docs = new URL('docs/', root);
 export const built = new URL('dist/docs/', root);
 
-/** Pages that are in the navigation and not written yet. The build leaves them out; at the end this list is empty. */
-export const awaited: readonly string[] = [
-  'sdk',
-  'faults',
-  'snapshots',
-  'operator',
-  'coverage',
-  'examiner',
-  'testing',
-];
-
 export interface Served {
   readonly path: string;
   readonly file: string;

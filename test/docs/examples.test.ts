@@ -132,13 +132,10 @@ describe('Dockerfile', () => {
   const copies = instructions
     .filter(({ word, rest }) => word === 'COPY' && !rest.startsWith('--from'))
     .flatMap(({ rest }) => rest.split(' ').slice(0, -1));
-  /** Folders that other parts of the work bring. */
-  const awaitedFolders = ['sdk', 'cli'];
 
   test('copies what is there, and the build context lets it in', () => {
     expect(copies).toContain('src');
-    for (const source of copies.filter((name) => !awaitedFolders.includes(name)))
-      expect(existsSync(pathOf(source)), source).toBe(true);
+    for (const source of copies) expect(existsSync(pathOf(source)), source).toBe(true);
     const ignored = read('.dockerignore').split('\n');
     expect(ignored[0]).toBe('**');
     for (const source of copies) expect(ignored, source).toContain(`!${source}`);

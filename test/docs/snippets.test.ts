@@ -13,7 +13,10 @@ import { tenant } from '../support/tenant.ts';
 import { docs, readMarkdown, root } from './built.ts';
 
 const folder = new URL('snippets/', docs);
-const files = readdirSync(folder);
+/** Those of the SDK and of the test kit, in folders of their own, are run with these: test/sdk/guide.test.ts, test/examples.test.ts. */
+const files = readdirSync(folder, { withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map(({ name }) => name);
 const read = (name: string) => readFileSync(new URL(name, folder), 'utf8');
 const shown = [...readMarkdown()].flatMap(([page, markdown]) =>
   [...markdown.matchAll(/<!-- snippet: (\S+) -->\n+```\w+\n([\s\S]*?)\n```/g)].map(
