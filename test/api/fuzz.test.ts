@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isStream, type Route, type WriteRoute } from '../../src/kernel/route.ts';
 import { routes } from '../../src/resources/index.ts';
+import { resetRoute } from '../../src/resources/resets/api.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, type Body, expectEnvelope } from '../support/api-client.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
@@ -353,8 +354,10 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
           .array(fc.constantFrom(...'{}[]",:\\u0e-.19tfn \n'), { maxLength: 60 })
           .map((signs) => signs.join('')),
       );
+      // An empty body is right for a reset, and what it deletes is needed by those behind it.
+      const { client } = route === resetRoute ? busy : acme;
       await check(bodies, async (raw) => {
-        const answer = await acme.client.post(pathOf(route, unknownId), undefined, { raw });
+        const answer = await client.post(pathOf(route, unknownId), undefined, { raw });
         expect(answer.status, shown(String(raw))).toBeLessThan(500);
       });
     });
