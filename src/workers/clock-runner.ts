@@ -104,6 +104,7 @@ export class ClockRunner {
       key,
       fingerprint: Buffer.from(fingerprint).toString('base64'),
     };
+    if (engine.mint.isSeeded) await this.#sendDue(applicationOf(submission.context));
     const begun = await engine.submit({ ...submission, kind: beginAdvance, input });
     if (begun.code !== null || begun.isReplay) return begun;
     const { to, turn } = JSON.parse(begun.body) as { to: Instant; turn: number };
@@ -208,6 +209,28 @@ export class ClockRunner {
     });
   }
 
+  /**
+   * Where a run shall repeat itself, what is due already is sent before the clock sets out: it would be told as happened on the
+   * way, or not, by who was quicker.
+   */
+  async #sendDue(application: Application): Promise<void> {
+    const { reader, wallClock, uptime } = this.#settings;
+    const clock = await reader.byKey(clocksTable, application.orgId, clockIdOf(application.appId));
+    const deadline = uptime() + limits.clockAdvanceMsMax;
+    while (uptime() < deadline && !this.#isStopping) {
+      const marked = this.#marked(application);
+      const { due } = await findOutstanding(reader, application, clockNow(clock, wallClock()), 1);
+      if (due === 0) return;
+      await marked;
+    }
+  }
+
+  /** Until an attempt of this node has ended, or one of another could have. */
+  async #marked({ appId }: Application): Promise<void> {
+    const pause = new Promise<void>((resolve) => setTimeout(resolve, markPauseMs));
+    await Promise.race([pause, ...(this.#settings.nextMark ? [this.#settings.nextMark(appId)] : [])]);
+  }
+
   /** What is still due when a bound was reached. */
   async #left(application: Application, to: Instant): Promise<FinishAdvance['left']> {
     const { reader } = this.#settings;
@@ -223,12 +246,12 @@ export class ClockRunner {
 
   /** Waits until all that is due up to an instant was sent, or a bound is reached, or the clock was lost to somebody else. */
   async #sendUntil(journey: Journey, until: Instant, deadline: number): Promise<'all' | 'some' | Answer> {
-    const { reader, uptime, nextMark } = this.#settings;
+    const { reader, uptime } = this.#settings;
     const { context, steps, turn, happened } = journey;
     const application = applicationOf(context);
     if (Number.isNaN(until)) return 'all';
     for (let renewAt = 0; ; ) {
-      const marked = nextMark?.(application.appId);
+      const marked = this.#marked(application);
       const { due } = await findOutstanding(reader, application, until, 1);
       if (due === 0) return 'all';
       const { orgId, requestId } = context;
@@ -242,8 +265,7 @@ export class ClockRunner {
         if ('code' in moved) return moved;
         renewAt = uptime() + renewMs;
       }
-      const pause = new Promise<void>((resolve) => setTimeout(resolve, markPauseMs));
-      await Promise.race([pause, ...(marked ? [marked] : [])]);
+      await marked;
     }
   }
 
