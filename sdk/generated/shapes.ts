@@ -1774,6 +1774,7 @@ export interface LoggedRequestSummary {
   ip: string | null;
   idempotencyKey: string | null;
   isReplay: boolean;
+  faultPlanId: string | null;
 }
 
 export interface LoggedRequestList {
@@ -1811,6 +1812,7 @@ export interface LoggedRequest {
   ip: string | null;
   idempotencyKey: string | null;
   isReplay: boolean;
+  faultPlanId: string | null;
   requestBody: string | null;
   responseBody: string | null;
 }

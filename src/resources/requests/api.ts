@@ -75,6 +75,7 @@ const shown = {
   ip: nullable(Type.String()),
   idempotencyKey: nullable(Type.String()),
   isReplay: Type.Boolean(),
+  faultPlanId: nullable(Type.String({ ...id('fault_plan'), description: 'The fault plan that hit it.' })),
 } as const;
 
 const RequestSchema = resource('request', ['ok'], shown);
