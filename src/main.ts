@@ -129,8 +129,8 @@ async function run(config: Config): Promise<void> {
       demo?.owners === 0
         ? await ownerLink(server, demo.id, config.publicUrl ?? address, server.wallClock)
         : undefined;
-    console.log(banner(config, address, link, demoKey, known?.lastFour));
-    for (const words of imported) console.log(`${words}\n`);
+    const words = [banner(config, address, link, demoKey, known?.lastFour), ...imported];
+    console.log(words.join('\n'));
     for (const { url, secret } of secrets)
       console.log(`The secret of the webhook ${url}, shown only now: ${secret}\n`);
   } catch (error) {

@@ -16,6 +16,7 @@ import { newSuffix } from './engine/ids.ts';
 import { randomMint, seededMint, seededNow } from './engine/mint.ts';
 import { RequestJournal } from './engine/request-journal.ts';
 import { Seals } from './engine/seals.ts';
+import { SnapshotStore } from './engine/snapshot-store.ts';
 import { Vault } from './engine/vault.ts';
 import { createApp } from './http/app.ts';
 import type { Console } from './http/console.ts';
@@ -206,7 +207,7 @@ function assemble(
   const requestLog = new RequestLog({ journal, wallClock, uptime, onError });
   const reset = resetErrand({ engine, reader, requestLog });
   const snapshots = new Snapshots({
-    database,
+    store: new SnapshotStore(database),
     vault,
     wallClock,
     onWebhooks: (webhooks) => deliveries.learn(webhooks),

@@ -218,8 +218,8 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
       'an event that was removed',
       ['moves_have_events'],
       () => `create table aside as select * from events where resource_id = '${paymentId}' and type = 'payment.settled';
-        alter table events disable trigger events_append_only;
-        delete from events where id in (select id from aside); alter table events enable trigger events_append_only`,
+        alter table events disable trigger user;
+        delete from events where id in (select id from aside); alter table events enable trigger user`,
       () => 'insert into events select * from aside; drop table aside',
     ],
     [
@@ -242,8 +242,8 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
   ];
 
   function tampered(sql: string, table = 'ledger_entries'): string {
-    return `alter table ${table} disable trigger ${table}_append_only; ${sql};
-      alter table ${table} enable trigger ${table}_append_only`;
+    return `alter table ${table} disable trigger user; ${sql};
+      alter table ${table} enable trigger user`;
   }
 
   test.each(damages)('%s is found', async (_what, found, damage, repair) => {

@@ -30,6 +30,9 @@ export interface Arrival {
   readonly silencedBy: { readonly requestId: string; readonly now: Instant } | null;
 }
 
+/** Decides that, when all of what was set up is known. */
+export type Arrive = (header: SnapshotHeader, setUp: SetUp) => Arrival;
+
 export interface Imported {
   readonly orgId: string;
   readonly counts: Readonly<Record<string, number>>;
@@ -51,7 +54,7 @@ const isIdColumn = /^(id|.+_id|replaces|replaced_by)$/;
 export async function importOrganization(
   database: Database,
   lines: AsyncIterable<NumberedLine>,
-  arrive: (header: SnapshotHeader, setUp: SetUp) => Arrival,
+  arrive: Arrive,
 ): Promise<Imported> {
   return database.transaction(async (connection) => {
     const schema = await readSchema(connection);
@@ -82,10 +85,7 @@ class SnapshotWriter {
     this.#schema = schema;
   }
 
-  async take(
-    { number, text }: NumberedLine,
-    arrive: (header: SnapshotHeader, setUp: SetUp) => Arrival,
-  ): Promise<void> {
+  async take({ number, text }: NumberedLine, arrive: Arrive): Promise<void> {
     this.#last = number;
     if (!this.#header) {
       this.#header = readHeader(text, number, this.#schema);
@@ -101,7 +101,7 @@ class SnapshotWriter {
     await this.#add(row);
   }
 
-  async finish(arrive: (header: SnapshotHeader, setUp: SetUp) => Arrival): Promise<Imported> {
+  async finish(arrive: Arrive): Promise<Imported> {
     if (!this.#header) throw new SnapshotProblem(1, 'the snapshot is empty.');
     if (!this.#arrival) await this.#begin(arrive);
     await this.#flush();
@@ -153,7 +153,7 @@ class SnapshotWriter {
     this.#setUp.set(row.table.name, rows);
   }
 
-  async #begin(arrive: (header: SnapshotHeader, setUp: SetUp) => Arrival): Promise<void> {
+  async #begin(arrive: Arrive): Promise<void> {
     const header = this.#header;
     const organizations = this.#setUp.get('organizations') ?? [];
     if (!header || organizations.length !== 1 || organizations[0]?.fields.id !== header.organization.id)

@@ -134,7 +134,7 @@ export class Operator {
     fork: { readonly name: string | undefined } | undefined,
   ): Promise<Presented | Refusal> {
     const { snapshots } = this.#settings;
-    return this.#noted(request, await snapshots.import(bytes, fork && this.#asFork(request, fork.name)));
+    return this.#noted(request, await snapshots.importFrom(bytes, fork && this.#asFork(request, fork.name)));
   }
 
   async fork(request: OperatorRequest, orgId: string, name: string): Promise<Presented | Refusal> {

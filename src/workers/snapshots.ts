@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { Database } from '../db/database.ts';
-import { allOrganizations, atOneMoment, exportOrganization } from '../engine/snapshot-export.ts';
-import { importOrganization, type NumberedLine, OrganizationExists } from '../engine/snapshot-import.ts';
+import { type NumberedLine, OrganizationExists } from '../engine/snapshot-import.ts';
+import type { SnapshotStore } from '../engine/snapshot-store.ts';
 import type { Vault } from '../engine/vault.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { SnapshotProblem } from '../kernel/snapshot.ts';
@@ -11,7 +10,7 @@ import { linesOf, snapshotBytesMax } from './snapshot-lines.ts';
 import { Spool, SpoolFull } from './spool.ts';
 
 export interface SnapshotsSettings {
-  readonly database: Database;
+  readonly store: SnapshotStore;
   readonly vault: Vault;
   readonly wallClock: () => Instant;
   /** Endpoints that are there now. */
@@ -52,20 +51,14 @@ export class Snapshots {
 
   /** All there is, one snapshot after the other, with secrets: for a server that ends. Nobody else reads slowly here. */
   async exportAll(write: (lines: AsyncIterable<string>) => Promise<void>): Promise<number> {
-    const { database, vault, wallClock } = this.#settings;
-    return atOneMoment(database, async (connection) => {
-      const orgIds = await allOrganizations(connection);
-      const settings = { now: wallClock(), hasSecrets: true, showWebhook: showWebhook(vault, true) };
-      async function* all() {
-        for (const orgId of orgIds) yield* exportOrganization(connection, orgId, settings);
-      }
-      await write(all());
-      return orgIds.length;
-    });
+    return this.#settings.store.giveAll(this.#asked(true), write);
   }
 
   /** From bytes that may come slowly. */
-  async import(bytes: AsyncIterable<Uint8Array>, fork: AsFork | undefined): Promise<ImportResult | Refusal> {
+  async importFrom(
+    bytes: AsyncIterable<Uint8Array>,
+    fork: AsFork | undefined,
+  ): Promise<ImportResult | Refusal> {
     return this.#inTurn(async () => {
       const spool = await Spool.fill(bytes, snapshotBytesMax);
       try {
@@ -92,10 +85,10 @@ export class Snapshots {
     lines: AsyncIterable<NumberedLine>,
     fork: AsFork | undefined,
   ): Promise<ImportResult | Refusal> {
-    const { database, vault, onWebhooks } = this.#settings;
+    const { store, vault, onWebhooks } = this.#settings;
     let arrived: Arrived | undefined;
     try {
-      const { counts } = await importOrganization(database, lines, (header, setUp) => {
+      const { counts } = await store.take(lines, (header, setUp) => {
         const made = arrivalOf(vault, fork, header, setUp);
         arrived = made.arrived;
         return made.arrival;
@@ -112,11 +105,13 @@ export class Snapshots {
   }
 
   async #spooled(orgId: string, hasSecrets: boolean): Promise<Spool> {
-    const { database, vault, wallClock } = this.#settings;
-    const settings = { now: wallClock(), hasSecrets, showWebhook: showWebhook(vault, hasSecrets) };
-    return atOneMoment(database, (connection) =>
-      Spool.fill(exportOrganization(connection, orgId, settings), snapshotBytesMax),
-    );
+    const { store } = this.#settings;
+    return store.give(orgId, this.#asked(hasSecrets), (lines) => Spool.fill(lines, snapshotBytesMax));
+  }
+
+  #asked(hasSecrets: boolean) {
+    const { vault, wallClock } = this.#settings;
+    return { now: wallClock(), hasSecrets, showWebhook: showWebhook(vault, hasSecrets) };
   }
 
   async #inTurn<Result>(work: () => Promise<Result | Refusal>): Promise<Result | Refusal> {

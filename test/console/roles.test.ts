@@ -35,6 +35,9 @@ const expected: Readonly<Record<string, Role>> = {
   'GET invitations': 'admin',
   'POST invitations': 'admin',
   'POST invitations/{id}/revoke': 'admin',
+  'POST reset': 'admin',
+  'GET snapshot': 'admin',
+  'POST fork': 'admin',
   'GET applications': 'viewer',
   'GET applications/{id}': 'viewer',
   'POST applications': 'developer',
@@ -149,14 +152,19 @@ test('every route of the console has its least role in the table above, and the 
   const names = named.map(([name]) => name);
   expect(names.filter((name) => !(name in expected))).toEqual([]);
   expect(new Set(names).size).toBe(names.length);
-  // It answers with no JSON, so it is served apart; a test below is about it.
-  expect(Object.keys(expected).filter((name) => !names.includes(name))).toEqual(['GET event_stream']);
+  // They answer with no JSON, so they are served apart; a test below is about the first, snapshots.test.ts about the other.
+  expect(Object.keys(expected).filter((name) => !names.includes(name))).toEqual([
+    'GET snapshot',
+    'GET event_stream',
+  ]);
 });
 
 test('what is about a key or its application alone is not served to people', () => {
   const names = named.map(([name]) => name);
   for (const path of ['status', 'webhook_events/stream'])
     expect(names).not.toContain(`GET developer_api_${path}`);
+  // People need more than to write for this, and have a route of their own.
+  expect(names).not.toContain('POST developer_api_reset');
 });
 
 describe.each(databaseKinds)('roles on %s', (kind) => {
@@ -297,7 +305,7 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
       ...{ requestId: answer.body.requestId, outcome: 'accepted', code: null },
     });
     expect(rest).toEqual([]);
-    if (!/test|clock|examine/.test(action)) expect(rows).toHaveLength(1);
+    if (!/test|clock|examine|fork/.test(action)) expect(rows).toHaveLength(1);
   }
 
   describe.each(named)('%s', (name, one) => {

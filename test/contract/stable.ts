@@ -3,6 +3,7 @@ import { encodeCursor } from '../../src/kernel/list.ts';
 /** What an attempt to deliver takes from the real world, as it might have been. */
 const ofAttempts: Readonly<Record<string, unknown>> = {
   durationMs: 12,
+  idempotencyKey: 'order-1001',
   'webhook-signature': 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
   'webhook-timestamp': '1794735008',
 };

@@ -38,7 +38,10 @@ export async function playExamples(): Promise<Readonly<Record<string, Exchange>>
     });
     // What is sent to a receiver is sent in the real world.
     const callNow = caller(server.app, key, exchanges, () => undefined);
-    await walk(call, callNow, receiver.url);
+    // Answers when all that is due was delivered; it is not shown.
+    const settle = async () =>
+      void (await new ApiClient(app, key).post('developer_api_clock/advance', { seconds: 1 }));
+    await walk(call, callNow, settle, receiver.url);
     const order = routes
       .map(({ operationId }) => operationId)
       .filter((name) => exchanges[name] !== undefined);
@@ -54,7 +57,7 @@ export async function playExamples(): Promise<Readonly<Record<string, Exchange>>
 type Call = (operationId: string, params?: Readonly<Record<string, string>>, body?: unknown) => Promise<Body>;
 
 /** They list all that there is, on dozens of pages: two of each kind show what they look like. */
-const catalogues: ReadonlySet<string> = new Set(['getCapabilities', 'getStateMachines']);
+const catalogues: ReadonlySet<string> = new Set(['getCapabilities', 'getStateMachines', 'getCoverage']);
 
 function shortened(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, 2).map(shortened);
@@ -87,7 +90,7 @@ function caller(
   };
 }
 
-async function walk(call: Call, callNow: Call, url: string): Promise<void> {
+async function walk(call: Call, callNow: Call, settle: () => Promise<void>, url: string): Promise<void> {
   for (const operation of ['getStatus', 'getCapabilities', 'getStateMachines', 'getClock'])
     await call(operation);
   const endpoint = await webhooks(call, callNow, url);
@@ -103,7 +106,8 @@ async function walk(call: Call, callNow: Call, url: string): Promise<void> {
   for (const operation of ['listSettlements', 'getReconciliation', 'getBalances']) await call(operation);
   await call('retrieveSettlement', { date: '2026-11-15' });
   await call('resetClock');
-  await events(call, endpoint);
+  await events(call, endpoint, settle);
+  await tools(call, callNow, endpoint);
 }
 
 async function webhooks(call: Call, callNow: Call, url: string): Promise<string> {
@@ -177,7 +181,7 @@ async function transfers(call: Call, customerId: string): Promise<void> {
   await call('listTransfers', { query: 'limit=2' });
 }
 
-async function events(call: Call, endpoint: string): Promise<void> {
+async function events(call: Call, endpoint: string, settle: () => Promise<void>): Promise<void> {
   const { id } = await call(
     'createWebhookEvent',
     {},
@@ -186,10 +190,25 @@ async function events(call: Call, endpoint: string): Promise<void> {
   await call('retrieveWebhookEvent', { id });
   await call('listWebhookEvents', { query: 'limit=2' });
   await call('replayWebhookEvent', { id }, { webhookId: endpoint });
-  const { data } = await call('listWebhookDeliveries', { query: 'status=succeeded' });
+  await settle();
+  const { data } = await call('listWebhookDeliveries', { query: 'status=succeeded&limit=2' });
   await call('retrieveWebhookDelivery', { id: data[0]?.id ?? '' });
   const span = { from: '2026-11-15T00:00:00.000Z', to: '2026-11-16T00:00:00.000Z' };
   await call('replayWebhookDeliveries', {}, { ...span, select: 'failed' });
   const replays = await call('listWebhookReplays');
   await call('retrieveWebhookReplay', { id: replays.data[0]?.id ?? '' });
+}
+
+async function tools(call: Call, callNow: Call, endpoint: string): Promise<void> {
+  const lost = { type: 'lose_answer' };
+  const { id } = await call('createFaultPlan', {}, { on: 'requests', fault: lost, count: 1, seed: 42 });
+  await call('retrieveFaultPlan', { id });
+  await call('listFaultPlans', { query: 'limit=2' });
+  await call('cancelFaultPlan', { id });
+  const cases = ['valid_signature', 'wrong_signature'];
+  await callNow('examineWebhook', { id: endpoint }, { cases });
+  await callNow('createCustomer', {}, { name: 'Ada Lovelace', email: 'ada@example.com' });
+  const { data } = await callNow('listRequests', { query: 'limit=1&method=POST' });
+  await callNow('retrieveRequest', { id: data[0]?.id ?? '' });
+  for (const operation of ['getCoverage', 'resetCoverage', 'resetOrganization']) await callNow(operation);
 }

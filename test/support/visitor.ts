@@ -207,7 +207,7 @@ export async function countsOf({ database }: Pick<Server, 'database'>): Promise<
     [],
   );
   const own =
-    /^(audit.*|coverage|sign_in_tries|request.*|api_key_uses|.*deliver.*|.*seal.*|announced.*|timers)$/;
+    /^(audit.*|coverage|sign_in_tries|request.*|api_key_uses|.*deliver.*|.*seal.*|announced.*|timers|webhook_health)$/;
   const counted = tables.map(({ name }) => name).filter((name) => !own.test(name));
   const text = counted
     .map((name) => `select '${name}' as name, count(*)::integer as n from ${name}`)

@@ -75,7 +75,10 @@ const shown = {
   ip: nullable(Type.String()),
   idempotencyKey: nullable(Type.String()),
   isReplay: Type.Boolean(),
-  faultPlanId: nullable(Type.String({ ...id('fault_plan'), description: 'The fault plan that hit it.' })),
+  faultPlanId: nullable({
+    ...id('fault_plan'),
+    description: 'The fault plan that hit it. Its `httpStatus` is 0 when no answer left.',
+  }),
 } as const;
 
 const RequestSchema = resource('request', ['ok'], shown);

@@ -43,7 +43,7 @@ export const beginFork: CommandKind<{ readonly name: string }> = {
 
 /** The last one: the answer shows the keys that were made, this once. */
 export const concludeFork: CommandKind<{ readonly shown: Presented }> = {
-  name: 'organizations.fork',
+  name: 'organizations.fork_made',
   success: 'created',
   concludes: true,
   reads: readsOrganization,
