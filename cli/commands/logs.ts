@@ -103,11 +103,11 @@ async function followOn(
 }
 
 function tell(out: Output, one: Logged): void {
-  const { at, method, path, query, httpStatus, durationMs, errorCode, id } = one;
+  const { at, method, path, query, httpStatus, durationMs, errorCode, faultPlanId, id } = one;
   out.show(one, () => {
     const { dim, green, red, yellow } = out.paint;
     const paint = httpStatus < 400 ? green : httpStatus < 500 ? yellow : red;
     const asked = `${method.padEnd(4)} ${path}${query === null ? '' : `?${query}`}`;
-    return `${dim(at)}  ${paint(String(httpStatus))}  ${asked}  ${durationMs} ms  ${id}${errorCode === null ? '' : `  ${red(errorCode)}`}`;
+    return `${dim(at)}  ${paint(String(httpStatus))}  ${asked}  ${durationMs} ms  ${id}${errorCode === null ? '' : `  ${red(errorCode)}`}${faultPlanId === null ? '' : `  ${dim(faultPlanId)}`}`;
   });
 }

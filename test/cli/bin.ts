@@ -4,9 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { vi } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import { openServer } from '../support/server.ts';
 import { type KeySettings, type Tenant, tenant } from '../support/tenant.ts';
+
+// Every run of the command is a process of its own, and a busy machine takes a second or two for each.
+vi.setConfig({ testTimeout: 180_000 });
 
 /** The command as a person runs it: the bin of the package. */
 export const bin = fileURLToPath(new URL('../../scripts/sandbank.mjs', import.meta.url));

@@ -134,9 +134,7 @@ describe('sandbank doctor, migrate and start', () => {
     expect(named(await diagnose(env), 'migrations')).toMatchObject([{ outcome: 'ok' }]);
   });
 
-  test('migrate makes a data directory, looks at none that is not there, and tells of one in use', {
-    timeout: 180_000,
-  }, async () => {
+  test('migrate makes a data directory, looks at none that is not there, and tells of one in use', async () => {
     const data = join(folder, 'migrated');
     const missing = await run(['migrate', '--status', '--data', data]);
     expect([missing.code, missing.stderr]).toEqual([
@@ -151,7 +149,7 @@ describe('sandbank doctor, migrate and start', () => {
     expect(await started.stop('SIGTERM')).toBe(0);
   });
 
-  test('start, verify and users are what they were, flags, words and all', { timeout: 180_000 }, async () => {
+  test('start, verify and users are what they were, flags, words and all', async () => {
     const data = join(folder, 'started');
     for (const flags of [
       ['--port', '0'],
@@ -178,5 +176,19 @@ describe('sandbank doctor, migrate and start', () => {
       expect.stringMatching(/^http:\/\/127\.0\.0\.1:4000\/console\/invitation\//),
     ]);
     expect((await run(['users', 'remove'])).stderr).toMatch(/^No link was made\. /);
+  });
+
+  test('in the folder of a server everything works without a setting, and after it nothing pretends to', async () => {
+    const directory = join(folder, 'project');
+    mkdirSync(directory);
+    started = new Running(['start', '--port', '0'], { directory });
+    await started.said(/Console +http/);
+    const at = (...args: string[]) => run(args, { directory });
+    const made = await at('payments', 'create', '--amount', '12.50', '--json');
+    expect([made.code, JSON.parse(made.stdout)]).toMatchObject([0, { object: 'payment', amount: 1250 }]);
+    expect((await at('organizations', 'list')).stdout).toMatch(/Demo/);
+    expect((await at('doctor')).code).toBe(0);
+    expect(await started.stop()).toBe(0);
+    expect((await at('status')).code).toBe(4);
   });
 });
