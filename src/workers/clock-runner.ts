@@ -9,7 +9,6 @@ import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
 import { defaultTerms } from '../kernel/terms.ts';
 import {
-  type Advancing,
   type BeginAdvance,
   beginAdvance,
   type ClockRow,
@@ -26,6 +25,7 @@ import {
   findOutstanding,
 } from '../resources/deliveries/store.ts';
 import { fireTimers } from '../resources/timers/machine.ts';
+import { type Application, applicationOf, contextOf } from './advance-context.ts';
 import { happeningOfAttempt, happeningOfMove } from './happenings.ts';
 
 export interface ClockRunnerSettings {
@@ -37,11 +37,6 @@ export interface ClockRunnerSettings {
   /** Resolves when an attempt to deliver something of the application has ended. */
   readonly nextMark?: (appId: string) => Promise<void>;
   readonly onError: (error: unknown, what: string) => void;
-}
-
-interface Application {
-  readonly orgId: string;
-  readonly appId: string;
 }
 
 /** An advance that is carried out: who asked for it, where to, and what has happened so far. */
@@ -336,25 +331,4 @@ export class ClockRunner {
     const own = { ...context, suffix };
     return { kind, input, context: own, idempotency: null, wallNow: this.#settings.wallClock() };
   }
-}
-
-function contextOf(
-  { orgId, appId }: ClockRow,
-  { requestId, actorKind = 'api_key', actorId, ip }: Advancing,
-  suffix: string,
-): Request {
-  return {
-    orgId,
-    appId,
-    actor: { kind: actorKind, id: actorId },
-    requestId,
-    ip,
-    terms: defaultTerms,
-    suffix,
-  };
-}
-
-function applicationOf({ orgId, appId }: Request): Application {
-  if (appId === null) throw new Error('a clock belongs to an application');
-  return { orgId, appId };
 }
