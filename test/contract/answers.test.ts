@@ -4,7 +4,7 @@ import { claim } from '../../src/http/idempotency.ts';
 import { openApiDocument } from '../../src/http/openapi.ts';
 import { operationExamples } from '../../src/http/openapi-examples.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
-import type { Route } from '../../src/kernel/route.ts';
+import { isStream, type Route } from '../../src/kernel/route.ts';
 import { eventCatalogue, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, ApiClient, type Call } from '../support/api-client.ts';
@@ -139,5 +139,7 @@ describe.each(databaseKinds)('on %s every operation answers with', (kind) => {
 
 test('no other answer is declared than those and the one of the example', { timeout: 120_000 }, async () => {
   await playExamples();
-  expect(declared.filter((answer) => !met.has(answer))).toEqual([]);
+  // What has no end is no answer of the kind that is compared here: test/api/event-stream-keys.test.ts is about it.
+  const endless = routes.filter(isStream).map(({ operationId }) => `${operationId} 200`);
+  expect(declared.filter((answer) => !met.has(answer))).toEqual(endless);
 });

@@ -35,6 +35,8 @@ export async function populate(client: ApiClient, webhookUrl: string): Promise<P
   await done('developer_api_transfers', transfer);
   const { id: sent } = await done('developer_api_transfers', transfer);
   await done(`developer_api_transfers/${sent}/advance`, { to: 'sent' });
+  const idle = { on: 'webhooks', fault: { type: 'drop' }, count: 1, eventTypes: ['transfer.returned'] };
+  await done('developer_api_fault_plans', idle);
   const event = await done('developer_api_webhook_events', { type: 'payment.created' });
   await done(`developer_api_webhook_events/${event.id}/replay`);
   const window = { from: '2026-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', select: 'all' };

@@ -112,7 +112,7 @@ const words = { tag: 'Coverage' } as const;
 /** The universe names these routes as well, so it is made behind them. */
 export function coverageRoutes(resources: readonly string[], universe: () => Universe): readonly Route[] {
   const Query = strict({
-    kind: Type.Optional(Type.Enum([...coverageKinds])),
+    kind: Type.Optional(Type.Enum([...coverageKinds], { description: 'Only items of this kind.' })),
     resource: Type.Optional(Type.Enum([...resources], { description: 'Only what is about this resource.' })),
   });
   return [

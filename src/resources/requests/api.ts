@@ -34,13 +34,27 @@ const ListQuery = strict({
   status: Type.Optional(
     Type.String({ pattern: '^[1-5](xx|\\d\\d)$', description: 'A class such as 4xx, or one status.' }),
   ),
-  method: Type.Optional(Type.Enum(['GET', 'HEAD', 'POST'])),
-  errorCode: Type.Optional(text(limits.nameLengthMax)),
-  actorId: Type.Optional(text(limits.nameLengthMax)),
-  apiKeyId: Type.Optional(text(limits.nameLengthMax)),
-  path: Type.Optional(text(pathLengthMax)),
+  method: Type.Optional(Type.Enum(['GET', 'HEAD', 'POST'], { description: 'Only requests of this method.' })),
+  errorCode: Type.Optional(
+    Type.String({ ...text(limits.nameLengthMax), description: 'Only requests refused with this code.' }),
+  ),
+  actorId: Type.Optional(
+    Type.String({ ...text(limits.nameLengthMax), description: 'Only what this key or this person asked.' }),
+  ),
+  apiKeyId: Type.Optional(
+    Type.String({ ...text(limits.nameLengthMax), description: 'Only what was asked with this key.' }),
+  ),
+  path: Type.Optional(
+    Type.String({
+      ...text(pathLengthMax),
+      description: 'Only requests whose path begins with this, with or without `/_api/`.',
+    }),
+  ),
   resourceId: Type.Optional(
-    Type.String({ pattern: `^(${Object.values(idPrefixes).join('|')})_[0-7][0-9a-z]{25}$` }),
+    Type.String({
+      pattern: `^(${Object.values(idPrefixes).join('|')})_[0-7][0-9a-z]{25}$`,
+      description: 'Only requests that name this record in their path.',
+    }),
   ),
   after: Type.Optional(
     Type.Union([Time, id('request')], {
@@ -48,7 +62,7 @@ const ListQuery = strict({
         'What came after an instant; or, by the id of a request, what was written behind it: who asks each time behind the newest one that they saw gets each once.',
     }),
   ),
-  before: Type.Optional(Time),
+  before: Type.Optional(Type.String({ ...Time, description: 'What came before this instant.' })),
 });
 
 const ErrorsQuery = strict({
