@@ -74,6 +74,13 @@ async function day(server: Server, { between }: Meanwhile = {}): Promise<string>
     beneficiary: { name: 'Bob' },
   });
   await post('developer_api_clock/advance', { seconds: 3 * 86_400 });
+  // A plan that names no seed has one that follows from that of the server, so it hits the same requests.
+  await post('developer_api_fault_plans', {
+    ...{ on: 'requests', share: 50, operations: ['listCustomers'] },
+    fault: { type: 'error', code: 'internal_error' },
+  });
+  for (let count = 0; count < 12; count += 1)
+    transcript.push(String((await client.get('developer_api_customers')).status));
   receiver.answer(withStatus(204));
   await post('developer_api_clock/advance', { seconds: 11 * 86_400 });
   for (const path of [
@@ -102,6 +109,8 @@ describe('a server that repeats itself', () => {
     expect(receiver.received.map(({ body }) => body).sort()).toEqual(sent);
     expect(first).toContain('2026-01-15T');
     expect(first).toContain('completed');
+    expect(first).toMatch(/\n500\n/);
+    expect(first).toMatch(/\n200\n/);
   });
 
   test('is not disturbed by who looks, nor by another organization', async () => {

@@ -122,7 +122,7 @@ export class Deliverer {
     if (this.#isStopping || this.#isClaiming || this.#sending >= sendingMax) return;
     const open = [...this.#wanted].filter((key) => !this.#lanes.get(key)?.isLeaving);
     // From a random place on: processes that hear the same at the same time begin with different endpoints.
-    const from = Math.floor(Math.random() * open.length);
+    const from = Math.floor(this.#settings.engine.mint.fraction('claims') * open.length);
     const turned = [...open.slice(from), ...open.slice(0, from)];
     const asked = turned.slice(0, endpointsInClaimMax).flatMap((key) => {
       this.#wanted.delete(key);

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import type { Engine } from '../engine/engine.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Reader } from '../kernel/route.ts';
@@ -18,11 +17,12 @@ export function faultErrands({ engine, reader }: FaultErrandsSettings): Readonly
 
   const create: Errand = (submission) => {
     const { fields, seed } = submission.input as Pick<CreateFaultPlan, 'fields'> & { seed?: number };
-    const { orgId, appId } = submission.context;
+    const { orgId, appId, suffix } = submission.context;
     // Nodes do not wait for each other: a limit may be passed by a few.
     return turns.take(appId ?? '', async () => {
       const others = await countActivePlans(reader, orgId, appId ?? '');
-      const input: CreateFaultPlan = { fields, seed: seed ?? randomInt(limits.faultSeedMax + 1), others };
+      const drawn = Math.floor(engine.mint.fraction(`seed ${suffix}`) * (limits.faultSeedMax + 1));
+      const input: CreateFaultPlan = { fields, seed: seed ?? drawn, others };
       return engine.submit({ ...submission, input });
     });
   };
