@@ -135,7 +135,8 @@ describe.each(databaseKinds)('the trail of the console on %s', (kind) => {
     await server.requestLog.flush();
     const logged = await ada.get(`${place}/developer_api_requests?scope=organization&limit=100`);
     answers.push(logged);
-    for (const { id } of ok(logged).data) answers.push(await ada.get(`${place}/developer_api_requests/${id}`));
+    for (const { id } of ok(logged).data)
+      answers.push(await ada.get(`${place}/developer_api_requests/${id}`));
     for (const answer of [
       await ada.get('session'),
       await ada.get('session/devices'),

@@ -133,7 +133,9 @@ export async function gather(
   const acme = idOf(organizations, 'Acme');
   const applications = await ask(`${acme}/applications`);
   const application = { id: idOf(applications.data, 'Web shop') };
-  const { data: requests } = await ask(`${acme}/${application.id}/developer_api_requests?method=POST&limit=1`);
+  const { data: requests } = await ask(
+    `${acme}/${application.id}/developer_api_requests?method=POST&limit=1`,
+  );
   const members = await ask(`${acme}/members`);
   const member = members.data.find(({ email }) => email === viewer.email);
   const invitation = await ask(`${acme}/invitations`, { role: 'developer' });
