@@ -1,9 +1,17 @@
 import { defineConfig } from 'vitest/config';
 import { SlowestFirst } from './test/support/slowest-first.ts';
 
+/**
+ * Tests that only ask a server of their own share a process with those before them: reading all modules anew took each of these
+ * files about three seconds, which was a quarter of the whole run. Those that start processes, take a browser, or look at
+ * what a process has loaded, have one to themselves.
+ */
+const folders = ['api', 'console', 'contract', 'examiner', 'operator', 'sdk'];
+const together = folders.map((folder) => `test/${folder}/**/*.test.ts`);
+const apart = ['test/sdk/package.test.ts', 'test/sdk/guide.test.ts', 'test/sdk/generator.test.ts'];
+
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // Processes, not threads: a test that holds a WebAssembly database gives all its memory back when it ends.
     pool: 'forks',
     maxWorkers: 2,
@@ -13,5 +21,20 @@ export default defineConfig({
     sequence: { sequencer: SlowestFirst },
     setupFiles: ['test/support/contract-setup.ts'],
     reporters: ['default'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'apart',
+          include: [
+            'src/**/*.test.ts',
+            'test/*.test.ts',
+            `test/!(${folders.join('|')})/**/*.test.ts`,
+            ...apart,
+          ],
+        },
+      },
+      { extends: true, test: { name: 'together', include: together, exclude: apart, isolate: false } },
+    ],
   },
 });

@@ -74,6 +74,13 @@ const headers: Readonly<Record<string, Header>> = {
     schema: { type: 'integer', minimum: 0 },
     isOf: (status) => status === 409,
   },
+  RetryInjected: {
+    name: 'Retry-After',
+    isAlways: false,
+    description: 'When a fault plan says so: after how many seconds to send the same request again.',
+    schema: { type: 'integer', minimum: 0 },
+    isOf: (status) => status === 500,
+  },
   IdempotentReplayed: {
     name: 'Idempotent-Replayed',
     isAlways: false,

@@ -4,9 +4,9 @@ import { expect } from 'vitest';
 import { type ErrorCode, errorCatalogue, isErrorCode } from '../../src/kernel/errors.ts';
 import { idPattern } from '../../src/kernel/ids.ts';
 import { apiVersion } from '../../src/kernel/version.ts';
+import { seenCodes } from './seen-codes.ts';
 
-/** Every error code that an answer carried in this test file. */
-export const seenCodes = new Set<ErrorCode>();
+export { seenCodes };
 
 export interface ErrorPart {
   readonly code: ErrorCode;
