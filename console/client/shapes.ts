@@ -290,3 +290,26 @@ export interface Overview extends Answer {
     readonly notKept: number;
   };
 }
+
+export type Fault =
+  | { readonly type: 'latency'; readonly delayMs: number }
+  | { readonly type: 'error'; readonly code: string; readonly retryAfterSeconds?: number }
+  | { readonly type: 'reset_connection' | 'lose_answer' | 'reorder' | 'drop' }
+  | { readonly type: 'duplicate'; readonly copies: number }
+  | { readonly type: 'delay'; readonly seconds: number };
+
+export interface FaultPlan {
+  readonly id: string;
+  readonly status: 'active' | 'exhausted' | 'canceled';
+  readonly on: 'requests' | 'webhooks';
+  readonly fault: Fault;
+  readonly count: number | null;
+  readonly share: number | null;
+  readonly seed: number;
+  readonly operations: readonly string[] | null;
+  readonly methods: readonly string[] | null;
+  readonly eventTypes: readonly string[] | null;
+  readonly seen: number;
+  readonly applied: number;
+  readonly createdAt: string;
+}

@@ -112,6 +112,7 @@ const inside = [
   page('events/$id', () => import('../pages/events/detail.tsx'), 'EventDetail'),
   page('requests', () => import('../pages/requests/list.tsx'), 'RequestList'),
   page('requests/$id', () => import('../pages/requests/detail.tsx'), 'RequestDetail'),
+  page('faults', () => import('../pages/faults/list.tsx'), 'FaultPlanList'),
   page('audit', () => import('../pages/audit.tsx'), 'Audit'),
   page('keys', () => import('../pages/keys.tsx'), 'Keys'),
   page('applications', () => import('../pages/applications/list.tsx'), 'ApplicationList'),

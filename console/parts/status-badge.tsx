@@ -49,6 +49,7 @@ const tones: Readonly<Record<string, Tone>> = {
   missing_at_provider: 'warn',
   missing_in_ledger: 'warn',
   duplicate: 'warn',
+  exhausted: 'quiet',
   applied: 'good',
   ignored: 'quiet',
   refused: 'bad',

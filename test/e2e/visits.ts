@@ -97,6 +97,7 @@ export const visits: readonly Visit[] = [
   inside('requests'),
   inside('requests', () => 'requests?tab=errors', { of: 'with the errors' }),
   record('request'),
+  inside('faults'),
   inside('audit'),
   inside('keys'),
   inside('keys', () => 'keys?revoked=1', { of: 'with those that were revoked' }),

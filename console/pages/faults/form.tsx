@@ -1,0 +1,188 @@
+import type { ApiProblem } from '../../client/request.ts';
+import type { Fault, FaultPlan } from '../../client/shapes.ts';
+import { Field, Input, Select } from '../../parts/field.tsx';
+import { faultsOf, faultWords } from './words.ts';
+
+/** What the form holds; numbers stay text while they are typed. */
+export interface Draft {
+  readonly on: FaultPlan['on'];
+  readonly type: Fault['type'];
+  readonly delayMs: string;
+  readonly code: string;
+  readonly copies: string;
+  readonly seconds: string;
+  readonly count: string;
+  readonly share: string;
+  readonly seed: string;
+  readonly only: string;
+}
+
+export const emptyDraft: Draft = {
+  on: 'requests',
+  type: 'lose_answer',
+  delayMs: '2000',
+  code: 'service_unavailable',
+  copies: '1',
+  seconds: '60',
+  count: '1',
+  share: '',
+  seed: '',
+  only: '',
+};
+
+/** The fields of the form that the server may name. */
+export const params = ['fault', 'count', 'share', 'seed', 'operations', 'eventTypes'];
+
+const codes = ['rate_limited', 'internal_error', 'service_unavailable'];
+
+function faultOf({ type, delayMs, code, copies, seconds }: Draft): object {
+  if (type === 'latency') return { type, delayMs: Number(delayMs) };
+  if (type === 'error') return { type, code };
+  if (type === 'duplicate') return { type, copies: Number(copies) };
+  return type === 'delay' ? { type, seconds: Number(seconds) } : { type };
+}
+
+export function bodyOf(draft: Draft): object {
+  const number = (text: string) => (text.trim() === '' ? undefined : Number(text));
+  const only = draft.only.split(/[\s,]+/).filter((name) => name !== '');
+  const names = draft.on === 'requests' ? { operations: only } : { eventTypes: only };
+  const [count, share, seed] = [number(draft.count), number(draft.share), number(draft.seed)];
+  return {
+    on: draft.on,
+    fault: faultOf(draft),
+    ...(count === undefined ? {} : { count }),
+    ...(share === undefined ? {} : { share }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(only.length === 0 ? {} : names),
+  };
+}
+
+/** Whether it is worth asking the server, which checks the rest. */
+export function isComplete({ count, share, seed }: Draft): boolean {
+  const isNumber = (text: string) => text.trim() === '' || /^\d+$/.test(text.trim());
+  return [count, share, seed].every(isNumber) && (count.trim() !== '' || share.trim() !== '');
+}
+
+export interface PlanFieldsProps {
+  readonly draft: Draft;
+  readonly onChange: (draft: Draft) => void;
+  readonly problem: ApiProblem | null;
+}
+
+export function PlanFields({ draft, onChange, problem }: PlanFieldsProps) {
+  const set = (change: Partial<Draft>) => onChange({ ...draft, ...change });
+  const isOfRequests = draft.on === 'requests';
+  return (
+    <>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label="Hits">
+          <Select
+            value={draft.on}
+            options={[
+              { value: 'requests', label: 'Requests' },
+              { value: 'webhooks', label: 'Webhooks' },
+            ]}
+            onChange={(event) => {
+              const on = event.currentTarget.value as FaultPlan['on'];
+              set({ on, type: on === 'requests' ? 'lose_answer' : 'duplicate', only: '' });
+            }}
+          />
+        </Field>
+        <Field label="With" hint={faultWords[draft.type].hint} problem={problem} param="fault">
+          <Select
+            value={draft.type}
+            options={faultsOf[draft.on].map((type) => ({ value: type, label: faultWords[type].label }))}
+            onChange={(event) => set({ type: event.currentTarget.value as Fault['type'] })}
+          />
+        </Field>
+      </div>
+      <Figure draft={draft} set={set} />
+      <div className="grid gap-4 sm:grid-cols-3">
+        <Digits
+          label="Count"
+          hint="The next so many"
+          {...{ problem, param: 'count' }}
+          value={draft.count}
+          onChange={(count) => set({ count })}
+        />
+        <Digits
+          label="Share"
+          hint="Percent of them, 1 to 100"
+          {...{ problem, param: 'share' }}
+          value={draft.share}
+          onChange={(share) => set({ share })}
+        />
+        <Digits
+          label="Seed"
+          hint="Hits the same again"
+          {...{ problem, param: 'seed' }}
+          value={draft.seed}
+          onChange={(seed) => set({ seed })}
+        />
+      </div>
+      <Field
+        label={isOfRequests ? 'Only these operations' : 'Only these events'}
+        isOptional
+        problem={problem}
+        param={isOfRequests ? 'operations' : 'eventTypes'}
+        hint={isOfRequests ? 'Such as createPayment, refundPayment' : 'Such as payment.*, transfer.completed'}
+      >
+        <Input
+          isMono
+          spellCheck={false}
+          autoComplete="off"
+          maxLength={1000}
+          value={draft.only}
+          onChange={(event) => set({ only: event.currentTarget.value })}
+        />
+      </Field>
+    </>
+  );
+}
+
+/** What only some faults have. */
+function Figure({ draft, set }: { readonly draft: Draft; readonly set: (change: Partial<Draft>) => void }) {
+  switch (draft.type) {
+    case 'latency':
+      return <Digits label="Milliseconds" value={draft.delayMs} onChange={(delayMs) => set({ delayMs })} />;
+    case 'error':
+      return (
+        <Field label="Code">
+          <Select
+            value={draft.code}
+            options={codes}
+            onChange={(event) => set({ code: event.currentTarget.value })}
+          />
+        </Field>
+      );
+    case 'duplicate':
+      return <Digits label="Copies" value={draft.copies} onChange={(copies) => set({ copies })} />;
+    case 'delay':
+      return <Digits label="Seconds" value={draft.seconds} onChange={(seconds) => set({ seconds })} />;
+    default:
+      return null;
+  }
+}
+
+interface DigitsProps {
+  readonly label: string;
+  readonly hint?: string;
+  readonly problem?: ApiProblem | null;
+  readonly param?: string;
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+}
+
+function Digits({ value, onChange, ...field }: DigitsProps) {
+  return (
+    <Field {...field}>
+      <Input
+        inputMode="numeric"
+        autoComplete="off"
+        maxLength={10}
+        value={value}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+    </Field>
+  );
+}

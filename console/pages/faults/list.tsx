@@ -1,0 +1,142 @@
+import { Bug, Plus } from 'lucide-react';
+import { useState } from 'react';
+import { useFilters, useOpenParam } from '../../client/filters.ts';
+import { useList, useWrite } from '../../client/queries.ts';
+import type { FaultPlan } from '../../client/shapes.ts';
+import { useAllowed } from '../../frame/session.tsx';
+import { Button } from '../../parts/button.tsx';
+import { ConfirmDialog } from '../../parts/dialog.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useToast } from '../../parts/toast.tsx';
+import { sentence } from '../../parts/words.ts';
+import { CreatePlan } from './create.tsx';
+import { describeFault, describeReach } from './words.ts';
+
+// Plans count while requests come in.
+const refreshMs = 3_000;
+
+export function FaultPlanList() {
+  const isAllowed = useAllowed('developer');
+  const [filters, setFilters] = useFilters('status');
+  const [isCreating, setCreating] = useOpenParam('create');
+  const [ending, setEnding] = useState<FaultPlan | null>(null);
+  const list = useList<FaultPlan>('app/developer_api_fault_plans', filters, { everyMs: refreshMs });
+  const button = isAllowed ? (
+    <Button look="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
+      Plan a fault
+    </Button>
+  ) : undefined;
+  return (
+    <>
+      <PageHeader
+        title="Faults"
+        description="Failures on demand, for this application: requests that are slow, refused or lost, and webhooks that come twice, late or not at all."
+        actions={button}
+      />
+      <FilterBar onClear={filters.status === undefined ? undefined : () => setFilters({ status: undefined })}>
+        <FilterSelect
+          label="Status"
+          value={filters.status}
+          options={['active', 'exhausted', 'canceled'].map((value) => ({ value, label: sentence(value) }))}
+          onChange={(status) => setFilters({ status })}
+        />
+      </FilterBar>
+      <Table
+        caption="Fault plans"
+        columns={columnsFor(isAllowed ? setEnding : undefined)}
+        rows={list.rows}
+        rowKey={({ id }) => id}
+        isLoading={list.isLoading}
+        isRefreshing={list.isRefreshing}
+        problem={list.problem}
+        empty={
+          filters.status === undefined ? (
+            <EmptyState icon={<Bug aria-hidden size={20} />} title="Nothing fails yet" action={button}>
+              Let an answer get lost after the payment was made, and see whether your retry makes a second
+              one.
+            </EmptyState>
+          ) : (
+            <EmptyState title="No plan has this status">Clear the filter to see all of them.</EmptyState>
+          )
+        }
+        footer={<Pager {...list.paging} />}
+      />
+      {isCreating && isAllowed ? <CreatePlan onClose={() => setCreating(false)} /> : null}
+      {ending === null ? null : <EndPlan plan={ending} onClose={() => setEnding(null)} />}
+    </>
+  );
+}
+
+function EndPlan({ plan, onClose }: { readonly plan: FaultPlan; readonly onClose: () => void }) {
+  const { toast } = useToast();
+  const cancel = useWrite<FaultPlan>(`app/developer_api_fault_plans/${plan.id}/cancel`, {
+    onDone: () => {
+      toast('Fault plan ended');
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      isOpen
+      onOpenChange={onClose}
+      title="End this plan?"
+      confirmLabel="End plan"
+      onConfirm={() => void cancel.write({})}
+      isBusy={cancel.isBusy}
+      problem={cancel.problem}
+    >
+      {describeFault(plan.fault)} hits nothing any more. It cannot be started again; a new plan with the seed{' '}
+      {plan.seed} hits the same places.
+    </ConfirmDialog>
+  );
+}
+
+function columnsFor(onEnd: ((plan: FaultPlan) => void) | undefined): readonly Column<FaultPlan>[] {
+  return [
+    {
+      header: 'Fault',
+      isWide: true,
+      cell: ({ id, fault, on, operations, methods, eventTypes }) => (
+        <span className="block whitespace-normal">
+          {describeFault(fault)}
+          <span className="block text-sm font-normal break-words text-muted">
+            {[...(operations ?? []), ...(methods ?? []), ...(eventTypes ?? [])].join(', ') || `All ${on}`}
+          </span>
+          <span className="block font-mono text-[0.75rem] font-normal break-all text-faint">{id}</span>
+        </span>
+      ),
+    },
+    { header: 'Hits', isMinor: true, cell: (plan) => describeReach(plan) },
+    { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+    {
+      header: 'Hit of seen',
+      align: 'right',
+      cell: ({ applied, seen }) => `${applied} of ${seen}`,
+    },
+    { header: 'Seed', isMinor: true, align: 'right', cell: ({ seed }) => seed },
+    { header: 'Made', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    ...(onEnd === undefined
+      ? []
+      : [
+          {
+            header: 'Action',
+            cell: (plan: FaultPlan) =>
+              plan.status === 'active' ? (
+                <Button
+                  size="small"
+                  aria-label={`End plan: ${describeFault(plan.fault)}`}
+                  onClick={() => onEnd(plan)}
+                >
+                  End
+                </Button>
+              ) : null,
+          },
+        ]),
+  ];
+}
