@@ -110,7 +110,9 @@ describe('where requests to the console come from', () => {
       return `${route.method} ${place}/${route.path.replace(/\{(\w+)\}/g, ':$1')}`;
     });
     expect(all).toEqual(expect.arrayContaining(expected));
-    const rest = all.filter((name) => !expected.includes(name)).filter((name) => !/(event_stream|snapshot)$/.test(name));
+    const rest = all
+      .filter((name) => !expected.includes(name))
+      .filter((name) => !/(event_stream|snapshot)$/.test(name));
     for (const name of rest) expect(name).toMatch(/^(GET|POST) session(\/|$)/);
     expect(rest.filter((name) => name.startsWith('POST')).length).toBeGreaterThanOrEqual(14);
   });
