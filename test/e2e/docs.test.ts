@@ -82,7 +82,7 @@ describeInBrowser('the docs in a browser', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/docs/disputes*');
-    await page.getByRole('searchbox').fill('there is no such word here');
+    await page.getByRole('searchbox').fill('xyzzy');
     await page.getByText('Nothing was found.').waitFor();
   });
 
