@@ -118,6 +118,11 @@ async function send<T>(url: string, init: RequestInit): Promise<T> {
   throw problemOf(response, body);
 }
 
+/** Why something that is no JSON was not given. */
+export async function refusalOf(response: Response): Promise<ApiProblem> {
+  return problemOf(response, await response.json().catch(() => undefined));
+}
+
 function unreachable(): ApiProblem {
   const message = 'The server did not answer. Check the connection, then try again.';
   return new ApiProblem({ status: 0, code: 'network_failed', message });

@@ -191,6 +191,8 @@ export interface RequestRecord extends Answer {
   readonly ip: string | null;
   readonly idempotencyKey: string | null;
   readonly isReplay: boolean;
+  /** The plan that hit it. */
+  readonly faultPlanId: string | null;
   readonly requestBody?: string | null;
   readonly responseBody?: string | null;
 }
@@ -312,4 +314,40 @@ export interface FaultPlan {
   readonly seen: number;
   readonly applied: number;
   readonly createdAt: string;
+}
+
+export type CoverageKind = 'state' | 'move' | 'event' | 'operation' | 'error';
+
+interface Share {
+  readonly met: number;
+  readonly total: number;
+}
+
+export interface CoverageItem {
+  readonly name: string;
+  readonly count: number;
+}
+
+export interface CoverageSection extends Share {
+  readonly kind: CoverageKind;
+  readonly items: readonly CoverageItem[];
+}
+
+export interface Coverage extends Answer {
+  readonly object: 'coverage';
+  readonly summary: Share;
+  readonly sections: readonly CoverageSection[];
+}
+
+export interface Reset extends Answer {
+  readonly object: 'reset';
+  readonly deleted: Readonly<Record<string, number>>;
+}
+
+/** What a fork has made; its keys and secrets are in no other answer. */
+export interface Fork extends Answer {
+  readonly object: 'import';
+  readonly organization: { readonly id: string; readonly name: string };
+  readonly apiKeys: readonly { readonly id: string; readonly name: string; readonly key?: string }[];
+  readonly webhooks: readonly { readonly id: string; readonly url: string; readonly secret?: string }[];
 }

@@ -113,6 +113,7 @@ const inside = [
   page('requests', () => import('../pages/requests/list.tsx'), 'RequestList'),
   page('requests/$id', () => import('../pages/requests/detail.tsx'), 'RequestDetail'),
   page('faults', () => import('../pages/faults/list.tsx'), 'FaultPlanList'),
+  page('coverage', () => import('../pages/coverage.tsx'), 'Coverage'),
   page('audit', () => import('../pages/audit.tsx'), 'Audit'),
   page('keys', () => import('../pages/keys.tsx'), 'Keys'),
   page('applications', () => import('../pages/applications/list.tsx'), 'ApplicationList'),

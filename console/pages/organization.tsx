@@ -15,7 +15,9 @@ import { Time } from '../parts/time.tsx';
 import { count } from '../parts/words.ts';
 import { LeaveOrganization } from './members/remove.tsx';
 import { type ListedMember, roleWords } from './members/roles.tsx';
+import { CopiesCard } from './organization/copies.tsx';
 import { Rename } from './organization/rename.tsx';
+import { ResetCard } from './organization/reset.tsx';
 
 export function Organization() {
   const { data, problem, refresh } = useRead<OrganizationRecord>('org/organization');
@@ -41,6 +43,8 @@ export function Organization() {
       {data === undefined ? null : (
         <div className="flex flex-col gap-5">
           <General organization={data} />
+          <CopiesCard name={data.name} />
+          <ResetCard name={data.name} />
           <Another />
           <Leave name={data.name} />
         </div>

@@ -18,7 +18,7 @@ export function SecretOnce({ secret, what, warning }: SecretOnceProps) {
         {warning ?? `This is the only time the ${what} is shown. Copy it now and keep it safe.`}
       </p>
       <div className="flex items-start gap-2 rounded-md border bg-sunken p-2 pl-3">
-        <code data-secret className="min-w-0 flex-1 py-0.5 font-mono text-sm break-all">
+        <code data-secret className="min-w-0 flex-1 py-0.5 font-mono text-sm break-all whitespace-pre-wrap">
           {secret}
         </code>
         <CopyButton text={secret} what={what} isWide />

@@ -95,9 +95,9 @@ export function StatusBadge({
   );
 }
 
-/** An HTTP status: 2xx good, 4xx warning, 5xx bad; null when no answer came. */
+/** An HTTP status: 2xx good, 4xx warning, 5xx bad; null when no answer came, and 0 when a fault kept it from leaving. */
 export function HttpStatus({ status }: { readonly status: number | null }) {
-  if (status === null) return <StatusBadge status="none" tone="bad" label="No answer" />;
+  if (status === null || status === 0) return <StatusBadge status="none" tone="bad" label="No answer" />;
   const tone: Tone = status < 300 ? 'good' : status < 400 ? 'note' : status < 500 ? 'warn' : 'bad';
   return <StatusBadge status="http" tone={tone} label={String(status)} />;
 }

@@ -2352,6 +2352,7 @@ export interface ListRequestsQuery {
   apiKeyId?: string | undefined;
   path?: string | undefined;
   resourceId?: string | undefined;
+  faultPlanId?: string | undefined;
   after?: string | Date | string | undefined;
   before?: string | Date | undefined;
 }

@@ -1,4 +1,5 @@
 import type { Sandbank } from '../client.ts';
+import { SandbankError } from '../errors.ts';
 import type { Clock, ClockAdvanced } from '../generated/shapes.ts';
 
 /** How far, as a sum, or where to. */
@@ -31,14 +32,21 @@ export class TenantClock {
    * the API is bounded; this goes on until the clock is there.
    */
   async advance(span: ClockSpan): Promise<ClockAdvanced> {
-    const to =
-      'to' in span ? new Date(span.to) : new Date((await this.now()).getTime() + millisecondsOf(span));
-    let advanced = await this.#client.clock.advance({ to: to.toISOString() });
+    const { clock } = this.#client;
+    let advanced = await clock.advance(
+      'to' in span ? { to: new Date(span.to).toISOString() } : { seconds: secondsOf(span) },
+    );
     const happened = [...advanced.happened];
     for (let calls = 1; !advanced.complete; calls += 1) {
+      const to = advanced.left?.to ?? advanced.now;
       if (calls >= callsMax)
-        throw new Error(`The clock was advanced ${callsMax} times and is still not at ${to.toISOString()}.`);
-      advanced = await this.#client.clock.advance({ to: to.toISOString() });
+        throw new Error(`The clock was advanced ${callsMax} times and is still not at ${to}.`);
+      // A clock that runs may have come there by itself meanwhile, with what was due still to be done.
+      advanced = await clock.advance({ to }).catch((error: unknown) => {
+        if (error instanceof SandbankError && error.code === 'clock_moves_back')
+          return clock.advance({ seconds: 1 });
+        throw error;
+      });
       happened.push(...advanced.happened);
     }
     return { ...advanced, happened };
@@ -53,11 +61,11 @@ export class TenantClock {
   }
 }
 
-function millisecondsOf({
-  days = 0,
-  hours = 0,
-  minutes = 0,
-  seconds = 0,
-}: Exclude<ClockSpan, { to: unknown }>): number {
-  return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000;
+function secondsOf(span: Exclude<ClockSpan, { to: unknown }>): number {
+  const { days = 0, hours = 0, minutes = 0, seconds = 0 } = span;
+  const sum = ((days * 24 + hours) * 60 + minutes) * 60 + seconds;
+  if (Number.isInteger(sum) && sum >= 1) return sum;
+  throw new RangeError(
+    `The clock moves forward by whole seconds, at least one, and ${JSON.stringify(span)} are ${sum}. To move to an instant, give to.`,
+  );
 }

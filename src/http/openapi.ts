@@ -295,7 +295,14 @@ function plain(schema: TSchema, names: ReadonlyMap<unknown, string> = new Map())
   return JSON.parse(
     JSON.stringify(schema, (_key, value: unknown) => {
       const name = value === schema ? undefined : names.get(value);
-      return name === undefined ? value : ref('schemas', name);
+      return name === undefined ? typed(value) : ref('schemas', name);
     }),
   ) as Json;
+}
+
+/** The values of an enumeration say what type they have; generators of clients and reference pages want it said. */
+function typed(value: unknown): unknown {
+  const { enum: values, type } = (value ?? {}) as { enum?: unknown; type?: unknown };
+  const isText = Array.isArray(values) && values.every((one) => typeof one === 'string');
+  return isText && type === undefined ? { type: 'string', ...(value as Json) } : value;
 }

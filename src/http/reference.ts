@@ -187,8 +187,8 @@ export function toMarkdown({ title, source, introduction, sections }: Reference)
       ...(example === undefined ? [] : [example.words, `\`\`\`json\n${indented(example)}\n\`\`\``]),
     ].join('\n\n'),
   );
-  const made = `Made from ${source} by \`npm run golden\`.`;
-  return `${[`# ${title}`, made, introduction, ...parts].join('\n\n')}\n`;
+  const made = `This page is made from ${source} by \`npm run golden\`.`;
+  return `${[`# ${title}`, introduction, ...parts, made].join('\n\n')}\n`;
 }
 
 function indented({ json }: Example): string {
@@ -205,11 +205,14 @@ export function errorsMarkdown(): string {
   return [
     '# Errors',
     '',
-    'Made from the catalogue in `src/kernel/errors.ts` by `npm run golden`.',
+    'Every refusal carries one of these codes in `error.code`. A code keeps its name and its meaning, so branch on it.',
+    '[Handling errors](error-handling.md) has the other fields, and what to do about each kind.',
     '',
     '| code | status | what happened | how to mend it | retry helps |',
     '|---|---|---|---|---|',
     ...rows,
+    '',
+    'This page is made from the catalogue in `src/kernel/errors.ts` by `npm run golden`.',
     '',
   ].join('\n');
 }

@@ -1,98 +1,51 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Examinee, openExaminee, secret, verified } from '../examiner/receivers.ts';
-import {
-  describeInBrowser,
-  desktop,
-  expectAccessible,
-  openBrowser,
-  openWindow,
-  phone,
-  type State,
-  signedInState,
-  untilLoaded,
-  type Watched,
-} from '../support/browser.ts';
-import { type ServerProcess, startServer } from '../support/processes.ts';
-import { callerOf, type Folder, temporaryFolder } from './caller.ts';
-
-const key = 'sbk_sandbox_0123456789abcdefghijABCDEFGHIJ01';
-const password = 'correct horse battery';
-const people = {
-  developer: { email: 'dora@acme.test', password },
-  viewer: { email: 'vera@acme.test', password },
-};
+import { describeInBrowser, desktop, expectAccessible, phone } from '../support/browser.ts';
+import { Office, type Who } from './office.ts';
 
 describeInBrowser('the panel that examines a receiver', () => {
-  const folder: Folder = temporaryFolder();
   const closing: (() => Promise<void>)[] = [];
-  let server: ServerProcess;
-  let browser: Browser;
   let receiver: Examinee;
-  let states: Readonly<Record<keyof typeof people, State>>;
+  const office = new Office({
+    who: ['developer', 'viewer'],
+    webhooks: async () => {
+      receiver = await openExaminee(
+        {
+          before: ({ response }) => {
+            if (isDown) response.destroy();
+            return isDown;
+          },
+          verify: (handled) => {
+            const stale = Date.now() / 1_000 - Number(handled.headers['webhook-timestamp']) > 300;
+            return isForgetful && stale ? JSON.parse(handled.rawBody.toString('utf8')) : verified(handled);
+          },
+        },
+        (close) => closing.push(close),
+      );
+      return [{ url: receiver.url, secret, retryProfile: 'none' }];
+    },
+  });
   let webhookId = '';
-  let watched: Watched;
   let page: Page;
   /** What the receiver has not learned yet. */
   let isForgetful = true;
   let isDown = false;
 
   beforeAll(async () => {
-    receiver = await openExaminee(
-      {
-        before: ({ response }) => {
-          if (isDown) response.destroy();
-          return isDown;
-        },
-        verify: (handled) => {
-          const stale = Date.now() / 1_000 - Number(handled.headers['webhook-timestamp']) > 300;
-          return isForgetful && stale ? JSON.parse(handled.rawBody.toString('utf8')) : verified(handled);
-        },
-      },
-      (close) => closing.push(close),
-    );
-    const webhooks = [{ url: receiver.url, secret, retryProfile: 'none' }];
-    const apiKeys = [{ name: 'ci', key, scopes: ['webhooks:read', 'webhooks:write'] }];
-    const users = [
-      { ...people.developer, role: 'developer' },
-      { ...people.viewer, role: 'viewer' },
-      { email: 'olga@acme.test', password, role: 'owner' },
-    ];
-    const seed = folder.seed({
-      organizations: [{ name: 'Acme', users, applications: [{ name: 'Web shop', apiKeys, webhooks }] }],
-    });
-    [server, browser] = await Promise.all([startServer({ dataDir: folder.data, seed }), openBrowser()]);
-    const { data } = await callerOf(server.url, key).get('webhooks');
+    const { data } = await office.caller.get('webhooks');
     webhookId = (data as readonly { id: string }[])[0]?.id ?? '';
-    const [developer, viewer] = await Promise.all([
-      signedInState(browser, server.url, people.developer),
-      signedInState(browser, server.url, people.viewer),
-    ]);
-    states = { developer, viewer };
-  }, 120_000);
+  });
   afterAll(async () => {
-    await browser?.close();
-    await server?.stop();
     for (const close of closing) await close();
-    folder.remove();
   });
   beforeEach(() => {
     isForgetful = true;
     isDown = false;
   });
-  afterEach(async () => {
-    expect(watched.complaints, 'what the browser complained of').toEqual([]);
-    await watched.context.close();
-  });
 
-  async function open(who: keyof typeof people, look: Parameters<typeof openWindow>[2] = {}): Promise<void> {
-    watched = await openWindow(browser, server.url, { ...look, signedIn: states[who] });
-    page = watched.page;
-    await page.goto('/console/');
-    await untilLoaded(page);
-    const [orgId] = new URL(page.url()).pathname.split('/').slice(2);
-    await page.goto(`/console/${orgId}/webhooks/${webhookId}`);
-    await untilLoaded(page);
+  async function open(who: Who, look: Parameters<Office['open']>[2] = {}): Promise<void> {
+    page = await office.open(who, `webhooks/${webhookId}`, look);
   }
 
   const start = (name = 'Examine receiver') => page.getByRole('button', { name, exact: true }).click();

@@ -1,71 +1,24 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import {
-  describeInBrowser,
-  desktop,
-  expectAccessible,
-  openBrowser,
-  openWindow,
-  phone,
-  type State,
-  signedInState,
-  untilLoaded,
-  type Watched,
-} from '../support/browser.ts';
-import { type ServerProcess, startServer } from '../support/processes.ts';
-import { type Folder, temporaryFolder } from './caller.ts';
-
-const key = 'sbk_sandbox_0123456789abcdefghijABCDEFGHIJ01';
-const developer = { email: 'dora@acme.test', password: 'correct horse battery' };
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { describeInBrowser, desktop, expectAccessible, phone } from '../support/browser.ts';
+import { Office, officeKey } from './office.ts';
 
 describeInBrowser('the page of faults', () => {
-  const folder: Folder = temporaryFolder();
-  let server: ServerProcess;
-  let browser: Browser;
-  let signedIn: State;
-  let watched: Watched;
+  const office = new Office({ who: ['developer'] });
   let page: Page;
 
-  beforeAll(async () => {
-    const apiKeys = [{ name: 'ci', key, scopes: ['payments:read', 'payments:write'] }];
-    const users = [
-      { ...developer, role: 'developer' },
-      { email: 'olga@acme.test', password: developer.password, role: 'owner' },
-    ];
-    const seed = folder.seed({
-      organizations: [{ name: 'Acme', users, applications: [{ name: 'Web shop', apiKeys }] }],
-    });
-    [server, browser] = await Promise.all([startServer({ dataDir: folder.data, seed }), openBrowser()]);
-    signedIn = await signedInState(browser, server.url, developer);
-  }, 120_000);
-  afterAll(async () => {
-    await browser?.close();
-    await server?.stop();
-    folder.remove();
-  });
-  afterEach(async () => {
-    expect(watched.complaints, 'what the browser complained of').toEqual([]);
-    await watched.context.close();
-  });
-
-  async function open(look: Parameters<typeof openWindow>[2] = {}): Promise<void> {
-    watched = await openWindow(browser, server.url, { ...look, signedIn });
-    page = watched.page;
-    await page.goto('/console/');
-    await untilLoaded(page);
-    const [orgId] = new URL(page.url()).pathname.split('/').slice(2);
-    await page.goto(`/console/${orgId}/faults`);
-    await untilLoaded(page);
+  async function open(look: Parameters<Office['open']>[2]): Promise<void> {
+    page = await office.open('developer', 'faults', look);
   }
 
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const dialog = () => page.getByRole('dialog');
   const row = (words: string) => page.getByRole('row').filter({ hasText: words });
   const pay = (idempotencyKey: string) =>
-    fetch(`${server.url}/_api/developer_api_payments`, {
+    fetch(`${office.url}/_api/developer_api_payments`, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${key}`,
+        authorization: `Bearer ${officeKey}`,
         'idempotency-key': idempotencyKey,
         'content-type': 'application/json',
       },
@@ -85,8 +38,14 @@ describeInBrowser('the page of faults', () => {
     const retried = await pay('order-1');
     expect(retried.headers.get('idempotent-replayed')).toBe('true');
     await row('Lost answer').getByText('Exhausted').waitFor();
-    await row('Lost answer').getByText('1 of 1').waitFor();
     await expectAccessible(page, 'the list of plans', { except: ['region'] });
+    await row('Lost answer').getByText('1 of 1').click();
+    const hit = page.getByRole('row').filter({ hasText: 'By a fault plan' });
+    await hit.getByText('No answer').waitFor();
+    expect(await hit.count()).toBe(1);
+    expect(await page.getByRole('row').count(), 'the hit and the head').toBe(2);
+    await hit.getByRole('link').click();
+    await page.getByText('Fault plan', { exact: true }).waitFor();
   });
 
   test('what the server refuses is said at its field', async () => {

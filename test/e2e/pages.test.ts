@@ -227,7 +227,7 @@ describeInBrowser('the pages', () => {
 
   /** What a viewer may do is look, leave, and open an organization of their own. */
   const ofWrites =
-    /^(Create (?!organization)|New (application|payment)|Invite|Rename|Archive|Restore|Revoke|Rotate|Delete|Disable|Enable|Examine|Replay|Send|Test|Capture|Authorize|Refund$|Cancel|Advance|Freeze|Reset|\+1|Go to state|Next step|Edit|Save|Update|Submit|Add)/;
+    /^(Create (?!organization)|New (application|payment)|Invite|Rename|Archive|Restore|Revoke|Rotate|Delete|Disable|Enable|Examine|Replay|Send|Test|Capture|Authorize|Refund$|Cancel|Advance|Freeze|Reset|\+1|Go to state|Next step|Edit|Save|Update|Submit|Add|Fork|Download snapshot|Start over|Plan|End)/;
 
   async function writesOn(page: Page): Promise<readonly string[]> {
     const main = page.getByRole('main');

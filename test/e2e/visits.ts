@@ -98,6 +98,10 @@ export const visits: readonly Visit[] = [
   inside('requests', () => 'requests?tab=errors', { of: 'with the errors' }),
   record('request'),
   inside('faults'),
+  inside('coverage'),
+  inside('coverage', () => 'coverage?tab=move&resource=payment&show=gaps', {
+    of: 'with the gaps of one resource',
+  }),
   inside('audit'),
   inside('keys'),
   inside('keys', () => 'keys?revoked=1', { of: 'with those that were revoked' }),

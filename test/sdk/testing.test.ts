@@ -73,6 +73,23 @@ describe('the clock of a tenant', () => {
     expect(Number(await tenant.clock.now()) - Number(before)).toBe(200_000_000);
   });
 
+  test('moves a clock that runs in one request, which is never too late', async () => {
+    const asked: string[] = [];
+    const counting: typeof fetch = (url, init) => {
+      asked.push(`${init?.method} ${new URL(String(url)).pathname} ${String(init?.body)}`);
+      return fetch(url, init);
+    };
+    const tenant = await sandbank.tenant({ client: { fetch: counting } });
+    asked.length = 0;
+    await tenant.clock.advance({ seconds: 1 });
+    expect(asked).toEqual(['POST /_api/developer_api_clock/advance {"seconds":1}']);
+  });
+
+  test.each([{}, { seconds: 0.5 }, { minutes: 1, seconds: -60 }])('does not move by %j', async (span) => {
+    const tenant = await sandbank.tenant();
+    await expect(tenant.clock.advance(span)).rejects.toThrow('whole seconds, at least one');
+  });
+
   test('says what happened on the way', async () => {
     const tenant = await sandbank.tenant({ clock: 'frozen' });
     const { id } = await tenant.client.payments.create({ ...euros, autoAdvance: true });

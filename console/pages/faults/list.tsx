@@ -4,6 +4,7 @@ import { useFilters, useOpenParam } from '../../client/filters.ts';
 import { useList, useWrite } from '../../client/queries.ts';
 import type { FaultPlan } from '../../client/shapes.ts';
 import { useAllowed } from '../../frame/session.tsx';
+import { Anchor } from '../../parts/anchor.tsx';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -117,7 +118,15 @@ function columnsFor(onEnd: ((plan: FaultPlan) => void) | undefined): readonly Co
     {
       header: 'Hit of seen',
       align: 'right',
-      cell: ({ applied, seen }) => `${applied} of ${seen}`,
+      cell: ({ id, on, applied, seen }) =>
+        on === 'requests' && applied > 0 ? (
+          <Anchor to="requests" search={{ faultPlanId: id }}>
+            {applied} of {seen}
+            <span className="sr-only"> requests</span>
+          </Anchor>
+        ) : (
+          `${applied} of ${seen}`
+        ),
     },
     { header: 'Seed', isMinor: true, align: 'right', cell: ({ seed }) => seed },
     { header: 'Made', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} /> },

@@ -1,4 +1,4 @@
-import { ApiProblem, address, type Scope } from '../../client/request.ts';
+import { ApiProblem, address, refusalOf, type Scope } from '../../client/request.ts';
 
 const pagesMax = 200;
 const timeoutMs = 60_000;
@@ -19,7 +19,7 @@ export async function readReport(
       headers: { Accept: 'text/csv' },
       signal: AbortSignal.timeout(timeoutMs),
     });
-    if (!response.ok) throw await problemOf(response);
+    if (!response.ok) throw await refusalOf(response);
     const text = await response.text();
     const part = page === 0 ? text : text.slice(text.indexOf('\n') + 1);
     parts.push(part);
@@ -33,26 +33,4 @@ export async function readReport(
     code: 'report_too_long',
     message: 'The report is too long for the browser. Read it page by page over the API.',
   });
-}
-
-async function problemOf(response: Response): Promise<ApiProblem> {
-  const body = (await response.json().catch(() => undefined)) as
-    | { readonly requestId?: string; readonly error?: { readonly code?: string; readonly message?: string } }
-    | undefined;
-  return new ApiProblem({
-    status: response.status,
-    code: body?.error?.code ?? 'unreadable_answer',
-    message: body?.error?.message ?? `The server answered ${response.status} without saying why.`,
-    requestId: body?.requestId,
-  });
-}
-
-/** Hands a text to the browser as a file. */
-export function saveFile(text: string, name: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 1_000);
 }

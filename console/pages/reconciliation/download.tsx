@@ -1,12 +1,13 @@
 import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { type ApiProblem, asProblem } from '../../client/request.ts';
+import { saveFile } from '../../client/save.ts';
 import { useScope } from '../../client/scope.ts';
 import { Button } from '../../parts/button.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { count } from '../../parts/words.ts';
-import { readReport, saveFile } from './csv.ts';
+import { readReport } from './csv.ts';
 
 export function useDownload(date: string) {
   const scope = useScope();
@@ -17,7 +18,7 @@ export function useDownload(date: string) {
     setProblem(null);
     setLines(0);
     try {
-      saveFile(await readReport(date, scope, setLines), `settlement-${date}.csv`);
+      saveFile(await readReport(date, scope, setLines), `settlement-${date}.csv`, 'text/csv');
       toast(`settlement-${date}.csv is saved`);
     } catch (thrown) {
       setProblem(asProblem(thrown));

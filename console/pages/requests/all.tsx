@@ -5,7 +5,7 @@ import type { ApiKey, List } from '../../client/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { FilterBar, FilterDate, FilterSelect, FilterText } from '../../parts/filter-bar.tsx';
 import { Pager } from '../../parts/pager.tsx';
-import { HttpStatus } from '../../parts/status-badge.tsx';
+import { HttpStatus, StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { ActorName } from '../log/actor.tsx';
@@ -26,12 +26,15 @@ const columns: readonly Column<LoggedRequest>[] = [
   {
     header: 'Error',
     isMinor: true,
-    cell: ({ errorCode, isReplay }) =>
-      errorCode === null ? (
-        <span className="text-faint">{isReplay ? 'Replay' : '—'}</span>
-      ) : (
-        <span className="font-mono text-xs">{errorCode}</span>
-      ),
+    cell: ({ errorCode, isReplay, faultPlanId }) => (
+      <span className="flex items-center gap-2">
+        {errorCode === null ? null : <span className="font-mono text-xs">{errorCode}</span>}
+        {faultPlanId === null ? null : <StatusBadge status="fault" tone="note" label="By a fault plan" />}
+        {errorCode === null && faultPlanId === null ? (
+          <span className="text-faint">{isReplay ? 'Replay' : '—'}</span>
+        ) : null}
+      </span>
+    ),
   },
   { header: 'By', isMinor: true, cell: ({ actor }) => <ActorName actor={actor} /> },
   {
@@ -56,7 +59,17 @@ function Operation({ path }: { readonly path: string }) {
   );
 }
 
-const names = ['status', 'method', 'errorCode', 'apiKeyId', 'path', 'resourceId', 'after', 'before'] as const;
+const names = [
+  'status',
+  'method',
+  'errorCode',
+  'apiKeyId',
+  'path',
+  'resourceId',
+  'faultPlanId',
+  'after',
+  'before',
+] as const;
 const nothing = Object.fromEntries(names.map((name) => [name, '']));
 
 /** The log, newest first. */
@@ -99,6 +112,13 @@ export function AllRequests() {
           placeholder="pay_…"
           onChange={(resourceId) => setFilters({ resourceId })}
         />
+        {filters.faultPlanId === undefined ? null : (
+          <FilterText
+            label="Fault plan"
+            value={filters.faultPlanId}
+            onChange={(faultPlanId) => setFilters({ faultPlanId })}
+          />
+        )}
         <FilterDate label="From" value={filters.after} onChange={(after) => setFilters({ after })} />
         <FilterDate label="To" isEnd value={filters.before} onChange={(before) => setFilters({ before })} />
       </FilterBar>

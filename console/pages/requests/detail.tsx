@@ -3,7 +3,7 @@ import { copyText } from '../../client/clipboard.ts';
 import { useRead } from '../../client/queries.ts';
 import { useRecordId } from '../../frame/params.ts';
 import { useSession } from '../../frame/session.tsx';
-import { IdLink } from '../../parts/anchor.tsx';
+import { Anchor, IdLink } from '../../parts/anchor.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { CodeBlock, JsonView } from '../../parts/code-block.tsx';
@@ -68,6 +68,9 @@ function Content({ request }: { readonly request: LoggedRequest }) {
           <>
             <HttpStatus status={request.httpStatus} />
             {request.isReplay ? <StatusBadge status="replay" tone="note" label="Replay" /> : null}
+            {request.faultPlanId === null ? null : (
+              <StatusBadge status="fault" tone="note" label="By a fault plan" />
+            )}
           </>
         }
         actions={
@@ -130,6 +133,14 @@ function Facts({ request }: { readonly request: LoggedRequest }) {
               <DocsLink key="error" to={errorDocs(request.errorCode)} className="font-mono text-sm">
                 {request.errorCode}
               </DocsLink>
+            ),
+          ],
+          [
+            'Fault plan',
+            request.faultPlanId === null ? null : (
+              <Anchor key="plan" to="requests" search={{ faultPlanId: request.faultPlanId }}>
+                <span className="font-mono text-sm">{request.faultPlanId}</span>
+              </Anchor>
             ),
           ],
           [

@@ -56,6 +56,7 @@ const ListQuery = strict({
       description: 'Only requests that name this record in their path.',
     }),
   ),
+  faultPlanId: Type.Optional({ ...id('fault_plan'), description: 'Only requests that this fault plan hit.' }),
   after: Type.Optional(
     Type.Union([Time, id('request')], {
       description:
@@ -197,6 +198,7 @@ function filterOf(asked: Static<typeof ListQuery>, principal: Principal): Reques
     actorId: asked.actorId ?? asked.apiKeyId ?? null,
     pathPrefix: asked.path === undefined ? null : fullPath(asked.path),
     resourceId: asked.resourceId ?? null,
+    faultPlanId: asked.faultPlanId ?? null,
     fromId: firstIdAt('request', after === undefined || isBehind ? 0 : Date.parse(after) + 1),
     toId: before === undefined ? endOfIds : firstIdAt('request', Math.ceil(Date.parse(before))),
     cursorId,

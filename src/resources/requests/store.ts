@@ -22,6 +22,8 @@ export interface RequestFilter {
   readonly pathPrefix: string | null;
   /** A record: requests that name it, and the one that made it. */
   readonly resourceId: string | null;
+  /** The plan that hit them. */
+  readonly faultPlanId: string | null;
   /** Ids from the first, included, to the second, not included. */
   readonly fromId: string;
   readonly toId: string;
@@ -85,7 +87,7 @@ const page = (walk: Walk): Statement => ({
         and ($7::text is null or s.method = $7) and ($8::text is null or s."errorCode" = $8)
         and ($9::text is null or s."actorId" = $9) and ($10::text is null or starts_with(s.path, $10))
         and ($11::text is null or position($11 in s.path) > 0 or s.id = 'req' || substr($11, 4))
-        and s.id < $13
+        and s.id < $13 and ($14::text is null or s."faultPlanId" = $14)
       limit $12) s ${nameOf('s."orgId"', 's."actorId"')} order by ${walk === 'behind' ? 's.position' : 's.id'} desc`,
 });
 
@@ -155,6 +157,7 @@ export async function findRequests(
     ...[statusFrom, statusTo, method, errorCode, actorId, pathPrefix, resourceId],
     limit + 1,
     filter.toId,
+    filter.faultPlanId,
   ]);
   if (rows.length > limit) return { rows: rows.slice(0, limit), nextId: rows[limit - 1]?.id ?? null };
   const [last] = await reader.rows<{ id: string }>(ends[walk], span);

@@ -1,0 +1,92 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { keys } from '../../client/queries.ts';
+import type { Fork } from '../../client/shapes.ts';
+import { Anchor } from '../../parts/anchor.tsx';
+import { Button, buttonClass } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field, Input, isAbout } from '../../parts/field.tsx';
+import { SecretDialog, useSecretWrite } from '../secret.tsx';
+
+export interface ForkOrganizationProps {
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+export function ForkOrganization({ name, onClose }: ForkOrganizationProps) {
+  const client = useQueryClient();
+  const [typed, setTyped] = useState(`${name} copy`);
+  const fork = useSecretWrite<Fork, { name: string }>('org/fork');
+  if (fork.made !== undefined) return <Made fork={fork.made} onClose={onClose} />;
+  const submit = async () => {
+    await fork.write({ name: typed.trim() });
+    // The switcher in the header knows organizations from the session.
+    await client.invalidateQueries({ queryKey: keys.session });
+  };
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={onClose}
+      title="Fork organization"
+      description="All records as they are now, under the same ids, with API keys and webhook secrets of its own. Its webhooks are disabled, and you are its owner and only member."
+      submitLabel="Fork"
+      onSubmit={() => void submit()}
+      isBusy={fork.isBusy}
+      isSubmitDisabled={typed.trim() === ''}
+      problem={isAbout(fork.problem, 'name') ? null : fork.problem}
+    >
+      <Field label="Name of the copy" problem={fork.problem} param="name">
+        <Input
+          required
+          maxLength={200}
+          autoComplete="off"
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      </Field>
+    </Dialog>
+  );
+}
+
+/** What was made with it is shown this once; an organization without keys and webhooks has nothing to hide. */
+function Made({ fork, onClose }: { readonly fork: Fork; readonly onClose: () => void }) {
+  const { organization, apiKeys, webhooks } = fork;
+  const lines = [
+    ...apiKeys.flatMap(({ name, key }) => (key === undefined ? [] : `${name}\n${key}`)),
+    ...webhooks.flatMap(({ url, secret }) => (secret === undefined ? [] : `${url}\n${secret}`)),
+  ];
+  const open = (
+    <Anchor to={`/${organization.id}`} search={{ app: undefined }} className={buttonClass()}>
+      Open {organization.name}
+    </Anchor>
+  );
+  if (lines.length === 0)
+    return (
+      <Dialog
+        isOpen
+        onOpenChange={onClose}
+        title="Organization forked"
+        footer={
+          <>
+            {open}
+            <Button look="primary" onClick={onClose}>
+              Done
+            </Button>
+          </>
+        }
+      >
+        <p>{organization.name} is there. It has no API keys and no webhooks, as the one that it came from.</p>
+      </Dialog>
+    );
+  return (
+    <SecretDialog
+      title="Organization forked"
+      description={organization.name}
+      what="keys and secrets"
+      warning="This is the only time that the new API keys and webhook secrets are shown. Copy them now and keep them safe."
+      secret={lines.join('\n\n')}
+      onClose={onClose}
+      more={open}
+    />
+  );
+}
