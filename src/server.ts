@@ -20,6 +20,7 @@ import { SnapshotStore } from './engine/snapshot-store.ts';
 import { Vault } from './engine/vault.ts';
 import { createApp } from './http/app.ts';
 import type { Console } from './http/console.ts';
+import { Drain } from './http/drain.ts';
 import { EventStreams } from './http/event-stream.ts';
 import { createMetrics, unmeasured } from './http/metrics.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
@@ -88,9 +89,6 @@ export interface Server {
    */
   close(last?: () => Promise<void>): Promise<void>;
 }
-
-const drainMsMax = 10_000;
-const sweepMs = 50;
 
 /** Puts the parts together by plain arguments. Everything that runs, in a process or in a test, is made here. */
 export async function createServer(
@@ -258,6 +256,7 @@ function assemble(
     wallClock,
     uptime,
   });
+  const drain = new Drain(app);
   const { log } = app;
   onLog(log);
   const stopReaper =
@@ -308,12 +307,7 @@ function assemble(
       await timers?.stop();
       // Before the requests are waited for: these would never end by themselves.
       eventStreams.close();
-      const cut = setTimeout(() => app.server.closeAllConnections(), drainMsMax);
-      // A connection whose last answer was begun before the close stays open when it has been sent; Node tells nobody.
-      const sweep = setInterval(() => app.server.closeIdleConnections(), sweepMs);
-      await app.close();
-      clearInterval(sweep);
-      clearTimeout(cut);
+      await drain.close();
       await deliveries.stop();
       await deliverer.stop();
       await engine.drain();

@@ -1,14 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { rename, writeFile } from 'node:fs/promises';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { PGlite } from '@electric-sql/pglite';
+import { createTar, parseTar, type TarFileInput } from 'nanotar';
 import { readMigrations, schemaMigrationsTable } from './migrate.ts';
 
 /**
- * Writes a packed, migrated data directory. It is made by the build, so that a first start opens a database in a second
- * instead of making one in four.
+ * Writes a packed, migrated data directory, of a database that was closed in order: it is opened without recovery. It is made by
+ * the build, so that a first start takes half a second instead of four.
  */
 export async function writeTemplate(file: string): Promise<void> {
-  const database = await PGlite.create();
+  const directory = await mkdtemp(join(tmpdir(), 'sandbank-template-'));
+  try {
+    const database = await PGlite.create({ dataDir: directory });
+    await migrate(database);
+    await database.close();
+    const unfinished = `${file}.${randomUUID()}`;
+    await writeFile(unfinished, gzipSync(createTar(await entriesOf(directory))));
+    await rename(unfinished, file);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function migrate(database: PGlite): Promise<void> {
   await database.exec(schemaMigrationsTable);
   for (const { version, name, sql, checksum } of await readMigrations()) {
     await database.exec(sql);
@@ -18,9 +36,35 @@ export async function writeTemplate(file: string): Promise<void> {
       checksum,
     ]);
   }
-  const packed = await database.dumpDataDir('gzip');
-  await database.close();
-  const unfinished = `${file}.${randomUUID()}`;
-  await writeFile(unfinished, Buffer.from(await packed.arrayBuffer()));
-  await rename(unfinished, file);
+}
+
+/** Directories too, before what is in them: PostgreSQL wants those that are empty. */
+async function entriesOf(directory: string): Promise<TarFileInput[]> {
+  const found = await readdir(directory, { recursive: true, withFileTypes: true });
+  const paths = found
+    .map((entry) => ({ path: join(entry.parentPath, entry.name), isDirectory: entry.isDirectory() }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+  return Promise.all(
+    paths.map(async ({ path, isDirectory }) => {
+      const name = relative(directory, path).replaceAll('\\', '/');
+      return isDirectory ? { name } : { name, data: await readFile(path), attrs: { mode: '600' } };
+    }),
+  );
+}
+
+/**
+ * Unpacks it. PGlite can do that by itself, and takes 1.2 s for what takes 0.2 here: it asks its own file system, which asks
+ * that of the process. For a thread that has nothing else to do: it waits for every file.
+ */
+export function unpackTemplate(packed: Uint8Array, directory: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  for (const { name, type, data } of parseTar(gunzipSync(packed))) {
+    const path = join(directory, name);
+    if (type === 'directory') {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+    } else {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      writeFileSync(path, data ?? '', { mode: 0o600 });
+    }
+  }
 }

@@ -296,23 +296,27 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
       expect(idsOf(receiver)).toEqual([only]);
     });
 
-    test('when no other comes and nobody moves the clock, twenty seconds let it go', {
-      timeout: 60_000,
-    }, async () => {
-      const receiver = await receiving();
-      const shop = await openHookShop(server, { isRunning: true });
-      await shop.hook(receiver);
-      await plan(shop.client, { on: 'webhooks', fault: { type: 'reorder' }, count: 1 });
-      const startedAt = performance.now();
-      const [only = ''] = await tell(shop, 1);
-      await receiver.waitFor(1, 40_000);
-      expect(performance.now() - startedAt).toBeGreaterThan(19_000);
-      expect(idsOf(receiver)).toEqual([only]);
-      await eventually(
-        () => attemptsOf(shop, only),
-        (one) => one.delivery.status === 'succeeded',
-      );
-    });
+    test.runIf(kind === 'postgres')(
+      'when no other comes and nobody moves the clock, twenty seconds let it go',
+      {
+        timeout: 60_000,
+      },
+      async () => {
+        const receiver = await receiving();
+        const shop = await openHookShop(server, { isRunning: true });
+        await shop.hook(receiver);
+        await plan(shop.client, { on: 'webhooks', fault: { type: 'reorder' }, count: 1 });
+        const startedAt = performance.now();
+        const [only = ''] = await tell(shop, 1);
+        await receiver.waitFor(1, 40_000);
+        expect(performance.now() - startedAt).toBeGreaterThan(19_000);
+        expect(idsOf(receiver)).toEqual([only]);
+        await eventually(
+          () => attemptsOf(shop, only),
+          (one) => one.delivery.status === 'succeeded',
+        );
+      },
+    );
 
     test.runIf(kind === 'postgres')('it is so on two nodes as well, whichever sends', async () => {
       const databaseUrl = await createDatabase(inject('postgresUrl'));

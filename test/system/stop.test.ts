@@ -145,8 +145,9 @@ describe('a signal', () => {
     expect(await Promise.all(Array.from({ length: 6 }, stopAtOnce))).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
-  it('ends an idle server at once, whose clients keep their connections open', async () => {
+  it('ends an idle server at once, whose clients keep their connections open, or open some for later', async () => {
     const server = await startShared();
+    await Promise.all([connect(server), connect(server)]);
     const idle = await connect(server);
     idle.send(head('GET /healthz'));
     expect((await idle.next())?.status).toBe(200);
