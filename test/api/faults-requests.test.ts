@@ -472,6 +472,33 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
         faultPlanId: id,
       });
     });
+
+    test('can be asked for what one plan has hit', async () => {
+      const acme = await open();
+      const [slow, lost] = await Promise.all(
+        (['latency', 'lose_answer'] as const).map((type) =>
+          plan(acme.client, {
+            on: 'requests',
+            fault: type === 'latency' ? { type, delayMs: 1 } : { type },
+            count: 2,
+            methods: [type === 'latency' ? 'GET' : 'POST'],
+          }),
+        ),
+      );
+      for (let n = 0; n < 3; n += 1) {
+        await acme.wire.get(payments);
+        await acme.wire.post(payments, small);
+      }
+      const hitBy = async (planId: unknown) =>
+        done(await acme.client.get(`developer_api_requests?faultPlanId=${planId}`)).data.map(
+          ({ route }: Body) => route,
+        );
+      expect(await hitBy(slow?.id)).toEqual(['listPayments', 'listPayments']);
+      expect(await hitBy(lost?.id)).toEqual(['createPayment', 'createPayment']);
+      expect(await hitBy('flt_00000000000000000000000000')).toEqual([]);
+      const { status, code } = await acme.client.get('developer_api_requests?faultPlanId=pay_1');
+      expect({ status, code }).toEqual({ status: 400, code: 'invalid_request' });
+    });
   });
 
   const readAll = async ({ client }: Tenant) =>
