@@ -238,7 +238,10 @@ function assemble(
       [beginAdvance.name, (submission) => runner.advance(submission)],
       [resetOrganization.name, reset],
       [beginExamination.name, (submission) => examinations.examine(submission)],
-      [beginFork.name, forkErrand({ engine, snapshots, wallClock })],
+      [
+        beginFork.name,
+        forkErrand({ engine, reader, snapshots, wallClock, isOpen: config.registration === 'open' }),
+      ],
       [resetCoverage.name, (submission) => coverage.flush().then(() => engine.submit(submission))],
     ]),
     faults,

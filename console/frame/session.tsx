@@ -87,6 +87,12 @@ export function useAllowed(role: Role): boolean {
   return ranks[useRole()] >= ranks[role];
 }
 
+/** Where nobody may sign up, only owners open organizations. */
+export function useMayFound(): boolean {
+  const { registration, organizations } = useSession();
+  return registration === 'open' || organizations.some(({ role }) => role === 'owner');
+}
+
 export function SignOutButton({ to }: { readonly to?: string }) {
   return <Button onClick={() => void signOut(to)}>Sign out</Button>;
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useRead } from '../client/queries.ts';
 import type { Application, List, Organization as OrganizationRecord } from '../client/shapes.ts';
-import { useAllowed, usePerson, useRole, useSession } from '../frame/session.tsx';
+import { useAllowed, useMayFound, usePerson, useRole } from '../frame/session.tsx';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { Card } from '../parts/card.tsx';
@@ -94,10 +94,8 @@ function applicationWords({ data, hasMore }: List<Application>): string {
   return archived === 0 ? words : `${words}, ${archived} archived`;
 }
 
-/** Where nobody may sign up, only owners open organizations. */
 function Another() {
-  const { registration, organizations } = useSession();
-  const mayCreate = registration === 'open' || organizations.some(({ role }) => role === 'owner');
+  const mayCreate = useMayFound();
   return (
     <Card
       title="Another organization"

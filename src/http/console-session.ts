@@ -18,7 +18,7 @@ import { apiVersion } from '../kernel/version.ts';
 import { acceptInvitation, isOpen } from '../resources/invitations/machine.ts';
 import { findInvitation, type KnownInvitation } from '../resources/invitations/store.ts';
 import { foundOrganization } from '../resources/members/machine.ts';
-import { findMemberships } from '../resources/members/store.ts';
+import { findMemberships, mayFound } from '../resources/members/store.ts';
 import { refuseOrigin } from './console-origin.ts';
 import { consolePrefix, personOf, setCookies, visitorOf } from './console-routes.ts';
 import { Refused } from './refused.ts';
@@ -289,11 +289,8 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
 
   post('session/organizations', NewOrganization, async ({ name }, request, reply) => {
     const person = await signedIn(request, reply);
-    if (!settings.isOpen) {
-      const mine = await findMemberships(reader, person.id);
-      // Where nobody may sign up, who was invited as a guest does not open houses of their own.
-      if (!mine.some(({ role }) => role === 'owner')) throw new Refused(refuse('registration_closed'));
-    }
+    if (!(await mayFound(reader, person.id, settings.isOpen)))
+      throw new Refused(refuse('registration_closed'));
     const orgId = formatId('organization', newSuffix());
     const answer = await engine.submit({
       ...submission(request, orgId, person),

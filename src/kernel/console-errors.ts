@@ -36,8 +36,8 @@ export const consoleErrors = {
   ),
   registration_closed: entry(
     403,
-    'Nobody can sign up on this server by themselves.',
-    'Ask an owner of your organization for an invitation link.',
+    'Nobody can sign up on this server by themselves, and only owners of an organization make others.',
+    'Ask an owner of your organization for an invitation link, or to make it.',
     ofConsole,
   ),
   application_archived: entry(

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Server } from '../../src/server.ts';
+import { consoleOf, type Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
 import type { Body } from '../support/api-client.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, openServer } from '../support/server.ts';
 import { auditOf, type House, house, ok, Visitor } from '../support/visitor.ts';
 
 interface Forked extends Body {
@@ -86,6 +86,18 @@ describe.each(databaseKinds)('whole organizations in the console on %s', (kind) 
     );
     expect(row?.body).toMatch(/^sealed\.v1\./);
     expect((await verify(server.database)).isSound).toBe(true);
+  });
+
+  test('where nobody may sign up, a fork takes an owner, as any other new organization does', async () => {
+    const { orgId, admin, owner } = await house(server);
+    const closed = openApp(server, {
+      console: consoleOf({ registration: 'closed' }, server.people, server.operator),
+    });
+    const refused = await admin.at(closed).post(`${orgId}/fork`, { name: 'Copy of a guest' });
+    expect(refused).toMatchObject({ status: 403, code: 'registration_closed' });
+    expect((await owner.at(closed).post(`${orgId}/fork`, { name: 'Copy of the owner' })).status).toBe(201);
+    const { organizations } = (await admin.get('session')).body as unknown as { organizations: Body[] };
+    expect(organizations).toHaveLength(1);
   });
 
   test('an admin resets the organization; a developer cannot', async () => {

@@ -103,7 +103,10 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
       [beginAdvance.name, (submission) => runner.advance(submission)],
       [resetOrganization.name, resetErrand({ engine, reader, requestLog: undefined })],
       [beginExamination.name, (submission) => server.examinations.examine(submission)],
-      [beginFork.name, forkErrand({ engine, snapshots: server.snapshots, wallClock })],
+      [
+        beginFork.name,
+        forkErrand({ ...server, engine, reader, wallClock, isOpen: overrides.console?.isOpen ?? true }),
+      ],
     ]),
     faults: server.faults,
     operator: undefined,

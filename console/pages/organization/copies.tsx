@@ -2,7 +2,7 @@ import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { address } from '../../client/request.ts';
 import { useScope } from '../../client/scope.ts';
-import { useAllowed } from '../../frame/session.tsx';
+import { useAllowed, useMayFound } from '../../frame/session.tsx';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { ForkOrganization } from './fork.tsx';
@@ -10,6 +10,7 @@ import { ForkOrganization } from './fork.tsx';
 /** The organization as a file, or once more beside itself. */
 export function CopiesCard({ name }: { readonly name: string }) {
   const mayCopy = useAllowed('admin');
+  const mayFork = useMayFound();
   const [isForking, setForking] = useState(false);
   const scope = useScope();
   return (
@@ -28,7 +29,7 @@ export function CopiesCard({ name }: { readonly name: string }) {
             <Download aria-hidden size={15} />
             Download snapshot
           </a>
-          <Button onClick={() => setForking(true)}>Fork organization…</Button>
+          {mayFork ? <Button onClick={() => setForking(true)}>Fork organization…</Button> : null}
         </div>
       ) : (
         <p className="text-sm text-muted">Admins and owners of the organization do this.</p>

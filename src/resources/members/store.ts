@@ -63,6 +63,15 @@ export function findMemberships(
   return reader.rows<Membership>(membershipsOf, [personId]);
 }
 
+/** Whether a person may have another organization: where nobody may sign up, guests do not open houses of their own. */
+export async function mayFound(
+  reader: Pick<Reader, 'rows'>,
+  personId: string,
+  isOpen: boolean,
+): Promise<boolean> {
+  return isOpen || (await findMemberships(reader, personId)).some(({ role }) => role === 'owner');
+}
+
 /** A person's place in one organization, and the application that they look at. */
 export interface Place extends Membership {
   /** Null when the organization has no such application. */
