@@ -15,8 +15,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     throw error;
   });
   if (isForServer(argv)) {
-    const server = await import('../src/main.ts');
-    return server.main(argv);
+    const { boot } = await import('../src/boot.ts');
+    return boot(argv);
   }
   const program = createProgram();
   const outputOf = ({ json, color = true }: { json?: boolean; color?: boolean }) =>

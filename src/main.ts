@@ -28,7 +28,7 @@ import { webhooksCommand } from './webhooks-command.ts';
 import { newApiKey } from './workers/console-errands.ts';
 
 /** Starts Sandbank. What a person can mend is said in one sentence, without a stack trace. */
-export async function main(argv: readonly string[]): Promise<void> {
+export async function main(argv: readonly string[], opening?: Promise<Database>): Promise<void> {
   let name: Command | 'users' | 'webhooks' = 'start';
   try {
     if (argv[0] === 'webhooks') {
@@ -47,7 +47,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     const { command, config, isJson } = invocation;
     name = command;
     if (command === 'verify') await check(config, isJson);
-    else await run(config);
+    else await run(config, opening);
   } catch (error) {
     const what = failures[name];
     console.error(`${what}. ${explain(error)}`);
@@ -111,10 +111,10 @@ async function verifyAndClose(database: Database): Promise<Verification> {
   }
 }
 
-async function run(config: Config): Promise<void> {
+async function run(config: Config, opening: Promise<Database> | undefined): Promise<void> {
   // Read first: a mistake in the seed file is told before anything is opened or made.
   const seed = config.seedFile === undefined ? undefined : await readSeed(config.seedFile);
-  const server = await createServer(config, fail);
+  const server = await createServer(config, fail, opening);
   try {
     const secrets = seed ? await applySeed(seed, server, server.wallClock) : [];
     const imported = config.importFile === undefined ? [] : await importFile(server, config.importFile);

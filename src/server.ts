@@ -94,12 +94,13 @@ export interface Server {
 export async function createServer(
   config: Config,
   onCrash: (error: Error) => void = () => undefined,
+  opening?: Promise<Database>,
 ): Promise<Server> {
   // The logger belongs to Fastify, which is made last; until then there is nothing to log about.
   let log: FastifyInstance['log'] | undefined;
   const database =
     config.databaseUrl === undefined
-      ? await openPglite({ dataDirectory: config.dataDirectory, onCrash })
+      ? await (opening ?? openPglite({ dataDirectory: config.dataDirectory, onCrash }))
       : openPostgres(config.databaseUrl, (error) =>
           log?.warn(`a database connection was lost: ${error.message}`),
         );

@@ -83,7 +83,7 @@ export interface Read<T> {
   readonly problem: ApiProblem | null;
   /** No data yet: show a Skeleton. */
   readonly isLoading: boolean;
-  /** Data is shown and newer data is on its way. */
+  /** Data is shown and newer data is on its way; of what is asked again every so often, only when it is other data. */
   readonly isRefreshing: boolean;
   readonly refresh: () => void;
 }
@@ -111,7 +111,9 @@ export function useRead<T>(path: Path, query: Query = {}, options: ReadOptions =
     data: result.data,
     problem: result.error,
     isLoading: result.isPending && result.fetchStatus !== 'idle',
-    isRefreshing: result.isFetching && !result.isPending,
+    // A table that grows pale every few seconds is hard to read.
+    isRefreshing:
+      options.everyMs === undefined ? result.isFetching && !result.isPending : result.isPlaceholderData,
     refresh: () => void result.refetch(),
   };
 }
