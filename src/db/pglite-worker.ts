@@ -38,17 +38,18 @@ if (database) {
 }
 
 async function open(): Promise<PGlite> {
-  const packed = template === undefined ? undefined : await readFile(template);
-  if (dataDirectory === undefined) return PGlite.create(packed ? { loadDataDir: new Blob([packed]) } : {});
-  if (packed && !existsSync(dataDirectory)) await make(dataDirectory, packed);
+  if (dataDirectory === undefined)
+    return PGlite.create(template === undefined ? {} : { loadDataDir: new Blob([await readFile(template)]) });
+  if (!existsSync(dataDirectory)) await make(dataDirectory);
   return PGlite.create({ dataDir: dataDirectory });
 }
 
-/** Unpacked elsewhere and moved into place, so that a process killed half way leaves no half database behind. */
-async function make(directory: string, packed: Uint8Array): Promise<void> {
+/** Made elsewhere and moved into place, so that a process killed half way leaves no half database behind. */
+async function make(directory: string): Promise<void> {
   const unfinished = `${directory}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
-  unpackTemplate(packed, unfinished);
+  if (template === undefined) await (await PGlite.create({ dataDir: unfinished })).close();
+  else unpackTemplate(await readFile(template), unfinished);
   await rename(unfinished, directory);
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { PGlite } from '@electric-sql/pglite';
 import { createTar, parseTar, type TarFileInput } from 'nanotar';
@@ -57,14 +57,10 @@ async function entriesOf(directory: string): Promise<TarFileInput[]> {
  * that of the process. For a thread that has nothing else to do: it waits for every file.
  */
 export function unpackTemplate(packed: Uint8Array, directory: string): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  mkdirSync(directory, { mode: 0o700 });
   for (const { name, type, data } of parseTar(gunzipSync(packed))) {
     const path = join(directory, name);
-    if (type === 'directory') {
-      mkdirSync(path, { recursive: true, mode: 0o700 });
-    } else {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      writeFileSync(path, data ?? '', { mode: 0o600 });
-    }
+    if (type === 'directory') mkdirSync(path, { mode: 0o700 });
+    else writeFileSync(path, data ?? '', { mode: 0o600 });
   }
 }
