@@ -9,13 +9,22 @@ const ofAttempts: Readonly<Record<string, unknown>> = {
 };
 const sentAt = '2026-11-15T09:30:08.000Z';
 const secret = `whsec_${Buffer.from('a secret that is only an example').toString('base64')}`;
-const nearMs = 300_000;
+
+// The walk moves the clock by a second now and then, so that the clock is ahead of the real time by some of them.
+const aheadMs = 60_000;
+
+/** The real time that a walk took. */
+export interface RealSpan {
+  readonly from: number;
+  readonly to: number;
+}
 
 /**
  * Takes out of answers what is different at every run: ids become numbered ones in the order in which they first appear,
- * secrets become one that is no secret, and the real time becomes the time of the examples.
+ * secrets become one that is no secret, and the real time becomes the time of the examples. Only the span of the walk itself is
+ * real: with five minutes around it, an instant that an example names was taken for it when the day came.
  */
-export function stable(value: unknown, receiverUrl: string, realNow: number): unknown {
+export function stable(value: unknown, receiverUrl: string, { from, to }: RealSpan): unknown {
   const numbers = new Map<string, number>();
   const numberOf = (id: string, width: number) => {
     const number = numbers.get(id) ?? numbers.size + 1;
@@ -36,7 +45,7 @@ export function stable(value: unknown, receiverUrl: string, realNow: number): un
       .replace(/\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT/g, new Date(sentAt).toUTCString())
       .replace(/\bwhsec_[A-Za-z0-9+/=]+/g, secret)
       .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, (time) =>
-        Math.abs(Date.parse(time) - realNow) < nearMs ? sentAt : time,
+        Date.parse(time) >= from && Date.parse(time) <= to + aheadMs ? sentAt : time,
       );
   const walk = (part: unknown, key: string): unknown => {
     if (key in ofAttempts) return ofAttempts[key];

@@ -26,6 +26,7 @@ export async function playExamples(): Promise<Readonly<Record<string, Exchange>>
   const server = await openServer('pglite', { role: 'api' });
   const receiver = await openReceiver();
   let now = start;
+  const from = Date.now();
   const app = openApp(server, { wallClock: () => now });
   try {
     const key = newKey();
@@ -46,7 +47,10 @@ export async function playExamples(): Promise<Readonly<Record<string, Exchange>>
       .map(({ operationId }) => operationId)
       .filter((name) => exchanges[name] !== undefined);
     const sorted = order.map((name) => [name, exchanges[name] as Exchange] as const);
-    return stable(Object.fromEntries(sorted), receiver.url, Date.now()) as Record<string, Exchange>;
+    return stable(Object.fromEntries(sorted), receiver.url, { from, to: Date.now() }) as Record<
+      string,
+      Exchange
+    >;
   } finally {
     await app.close();
     await receiver.close();
