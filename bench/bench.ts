@@ -1,5 +1,5 @@
 /** `npm run bench`: see README.md beside this file. Progress goes to stderr, the table to stdout and, of a full run, to RESULTS.md. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -13,6 +13,8 @@ import type { Measured } from './measurement.ts';
 import { waitForQuiet } from './neighbours.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
 import { judge, renderResults } from './report.ts';
+import { replaceOthers, replaceSection } from './results.ts';
+import { measureScale, renderScale, SCALE_HEADING, type ScaleStage, scaleMissed } from './scale.ts';
 
 const RESULTS = fileURLToPath(new URL('RESULTS.md', import.meta.url));
 /** What any server would be given; all else, such as synchronous_commit, stays as PostgreSQL ships it. */
@@ -53,6 +55,10 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
   say('starting PostgreSQL, fsync on');
   const postgres = await startPostgres({ fsync: true, settings: POSTGRES_SETTINGS });
   cleanups.push(() => postgres.stop());
+  if (options.scale !== undefined) {
+    await benchScale(options, options.scale, { postgres, folder, cleanups, say });
+    return;
+  }
   const stage = await setStage(options, postgres, folder, cleanups, say);
   const { contenders, baselineDriver, databases } = stage;
 
@@ -106,7 +112,7 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
     deliveries,
   });
   if (options.isFull) {
-    writeFileSync(RESULTS, results);
+    replaceOthers(RESULTS, SCALE_HEADING, results);
     process.stdout.write(`${verdict.table}\n`);
   } else {
     process.stdout.write(results);
@@ -117,6 +123,18 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
       ? 'every round is in bench/RESULTS.md'
       : 'not a full run: bench/RESULTS.md stays as it was',
   );
+}
+
+async function benchScale(
+  options: Options,
+  payments: number,
+  stage: Pick<ScaleStage, 'postgres' | 'folder' | 'cleanups' | 'say'>,
+): Promise<void> {
+  const scale = await measureScale({ ...stage, ...options, payments });
+  const section = renderScale(scale, new Date().toISOString().slice(0, 10));
+  if (options.isFull) replaceSection(RESULTS, SCALE_HEADING, section);
+  process.stdout.write(section);
+  for (const line of scaleMissed(scale)) process.stdout.write(`MISSED  ${line}\n`);
 }
 
 async function command(databaseUrl: string, sql: string): Promise<string> {

@@ -2,6 +2,8 @@ import { parseArgs } from 'node:util';
 
 const ROUNDS_MAX = 50;
 const SECONDS_MAX = 300;
+const PAYMENTS = 1_000_000;
+const PAYMENTS_MAX = 10_000_000;
 
 export const PARTS = ['creates', 'walk', 'reads', 'clock', 'deliveries'] as const;
 export type Part = (typeof PARTS)[number];
@@ -14,6 +16,8 @@ export interface Options {
   readonly parts: ReadonlySet<Part>;
   /** Only a full run, with rounds long enough to mean something, is worth keeping. */
   readonly isFull: boolean;
+  /** As many payments are made to compare with few; undefined when that is not asked for. */
+  readonly scale: number | undefined;
   /** Folder for processor profiles of the server processes. */
   readonly profile: string | undefined;
 }
@@ -24,9 +28,11 @@ export const USAGE = `npm run bench -- [options]
   --seconds N           seconds measured in a round (5)
   --only ${PARTS.join('|')}
                         only that part; walk brings the creates that it is compared with
+  --scale               only that: a million payments against a thousand; replaces its section of bench/RESULTS.md
+  --payments N          with --scale, another number of them; the figures are then only printed
   --profile DIR         also write a .cpuprofile of each server process there
 
-Only a full run, without --quick and --only, writes bench/RESULTS.md; others print what would be in it.`;
+Only a full run, without --quick, --only and --payments, writes to bench/RESULTS.md; others print what would be in it.`;
 
 export function parseOptions(argv: readonly string[]): Options {
   const { values } = parseArgs({
@@ -36,6 +42,8 @@ export function parseOptions(argv: readonly string[]): Options {
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       only: { type: 'string' },
+      scale: { type: 'boolean', default: false },
+      payments: { type: 'string' },
       profile: { type: 'string' },
     },
   });
@@ -47,7 +55,8 @@ export function parseOptions(argv: readonly string[]): Options {
     seconds: wholeNumber('--seconds', values.seconds, values.quick ? 2 : 5, SECONDS_MAX),
     warmupSeconds: 1,
     parts: new Set(parts),
-    isFull: only === undefined && !values.quick,
+    isFull: only === undefined && !values.quick && values.payments === undefined,
+    scale: values.scale ? wholeNumber('--payments', values.payments, PAYMENTS, PAYMENTS_MAX) : undefined,
     profile: values.profile,
   };
 }

@@ -1,0 +1,215 @@
+/**
+ * The two sides of `--scale`: a thousand real payments in the states that payments are found in, with a webhook that got their
+ * first events, and what is needed to ask a server about them.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import pg from 'pg';
+import { Pool } from 'undici';
+import { API_KEY } from './api.ts';
+import { type Measurement, percentile } from './measurement.ts';
+import { PAYMENTS_PATH } from './requests.ts';
+import { Walks } from './walk.ts';
+
+export const SAMPLE = 1_000;
+const CUSTOMERS = 20;
+const READ = 1_000;
+const CONNECTIONS = 64;
+const WAIT_MS_MAX = 60_000;
+const SCOPES = [
+  'payments:read',
+  'payments:write',
+  'customers:read',
+  'customers:write',
+  'webhooks:read',
+  'webhooks:write',
+];
+
+/** Of a hundred payments; the rest stays pending. */
+const MIX: readonly { readonly percent: number; readonly advance: object; readonly isRefunded?: boolean }[] =
+  [
+    { percent: 25, advance: { to: 'settled' } },
+    { percent: 15, advance: { to: 'authorized' } },
+    { percent: 10, advance: { action: 'fail', failureCode: 'insufficient_funds' } },
+    { percent: 5, advance: { to: 'settled' }, isRefunded: true },
+  ];
+
+const TOLD_KEY = 'sbk_sandbox_0123456789abcdefghijABCDEFGHIJ02';
+
+/**
+ * Two applications of one organization. One has a webhook that takes first events, as many deliveries as payments; the loads go
+ * through the other, so that what they leave to be delivered does not slow down whatever is measured next.
+ */
+export function scaleSeed(receiverUrl: string): object {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+  const webhooks = [{ url: receiverUrl, secret, eventTypes: ['payment.created'] }];
+  const applications = [
+    { name: 'bench', apiKeys: [{ name: 'bench', key: API_KEY, scopes: SCOPES }] },
+    { name: 'told', apiKeys: [{ name: 'told', key: TOLD_KEY, scopes: SCOPES }], webhooks },
+  ];
+  return { organizations: [{ name: 'Bench', applications }] };
+}
+
+/** One of the two servers, and what is needed to ask it. */
+export interface Side {
+  readonly url: string;
+  readonly caller: Caller;
+  /** Of a thousand payments, spread over all of them, in no order. */
+  readonly paths: readonly string[];
+  readonly customerId: string;
+  readonly middleCursor: string;
+  readonly walks: Walks;
+}
+
+export async function sideOf(databaseUrl: string, url: string, receiver: Receiver): Promise<Side> {
+  const count = Number(await value(databaseUrl, 'select count(*) from payments'));
+  const ids = (
+    await value(
+      databaseUrl,
+      `select string_agg(id, ' ' order by id) from (select id, row_number() over (order by id) as n from payments) p
+       where n % ${Math.max(1, Math.floor(count / READ))} = 0`,
+    )
+  ).split(' ');
+  return {
+    url,
+    caller: new Caller(url, receiver),
+    paths: ids.map((_, index) => `${PAYMENTS_PATH}/${ids[(index * 389) % ids.length]}`),
+    customerId: await value(databaseUrl, 'select min(id) from customers'),
+    middleCursor: Buffer.from(ids[ids.length >> 1] ?? '', 'latin1').toString('base64url'),
+    walks: new Walks(url),
+  };
+}
+
+export async function makeSample(url: string, receiver: Receiver): Promise<void> {
+  const caller = new Caller(url, receiver);
+  const customers: string[] = [];
+  for (let n = 0; n < CUSTOMERS; n += 1)
+    customers.push(await caller.post('developer_api_customers', { name: `Customer ${n}` }, 201));
+  const marks = MIX.flatMap((entry) => Array.from({ length: entry.percent }, () => entry));
+  const made = Array.from({ length: SAMPLE }, async (_, n) => {
+    const customerId = n % 2 === 0 ? customers[n % CUSTOMERS] : undefined;
+    const body = { amount: 1_000 + n, currency: 'EUR', captureMethod: 'manual', reference: `order-${n}` };
+    const id = await caller.post(
+      'developer_api_payments',
+      { ...body, ...(customerId && { customerId }) },
+      201,
+    );
+    // Seven has no factor in common with a hundred: states are spread over the sample.
+    const mark = marks[(n * 7) % 100];
+    if (mark !== undefined) await caller.post(`developer_api_payments/${id}/advance`, mark.advance, 200);
+    if (mark?.isRefunded) await caller.post(`developer_api_payments/${id}/refund`, { amount: 100 }, 201);
+    await receiver.receipt(id);
+  });
+  await Promise.all(made);
+  await caller.close();
+}
+
+export interface Receiver {
+  readonly url: string;
+  /** When it got the first event of this payment, which may be yet to come. */
+  receipt(paymentId: string): Promise<number>;
+}
+
+export async function openReceiver(cleanups: (() => Promise<unknown>)[]): Promise<Receiver> {
+  const receipts = new Map<string, number>();
+  const waiting = new Map<string, (at: number) => void>();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const at = performance.now();
+      response.writeHead(204).end();
+      const { data } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { data: { id: string } };
+      const waits = waiting.get(data.id);
+      if (waits === undefined) receipts.set(data.id, at);
+      else waits(at);
+      waiting.delete(data.id);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanups.push(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    receipt: (id) => {
+      const at = receipts.get(id);
+      receipts.delete(id);
+      if (at !== undefined) return Promise.resolve(at);
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => reject(new Error(`The event of ${id} has not come.`)), WAIT_MS_MAX);
+        waiting.set(id, (then) => {
+          clearTimeout(timer);
+          resolve(then);
+        });
+      });
+    },
+  };
+}
+
+/** Calls by the key of the application that is told of what it made. */
+export class Caller {
+  readonly #pool: Pool;
+  readonly #receiver: Receiver;
+
+  constructor(url: string, receiver: Receiver) {
+    this.#pool = new Pool(url, { connections: CONNECTIONS });
+    this.#receiver = receiver;
+  }
+
+  /** The id of what it made or moved. */
+  async post(operation: string, body: object, status: number): Promise<string> {
+    const response = await this.#pool.request({
+      path: `/_api/${operation}`,
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${TOLD_KEY}`,
+        'idempotency-key': randomUUID(),
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(body),
+    });
+    const text = await response.body.text();
+    if (response.statusCode !== status)
+      throw new Error(`${operation} was answered with ${response.statusCode}: ${text}`);
+    return (JSON.parse(text) as { id: string }).id;
+  }
+
+  /** So many payments at once, until the event of the last of them has come; latencies from an answer to its event. */
+  async burst(payments: number): Promise<Measurement> {
+    const startedAt = performance.now();
+    const latenciesMs = await Promise.all(
+      Array.from({ length: payments }, async () => {
+        const id = await this.post('developer_api_payments', { amount: 1_250, currency: 'EUR' }, 201);
+        const answeredAt = performance.now();
+        return Math.max(0, (await this.#receiver.receipt(id)) - answeredAt);
+      }),
+    );
+    return {
+      ratePerSecond: payments / ((performance.now() - startedAt) / 1000),
+      p50Ms: percentile(latenciesMs, 50),
+      p99Ms: percentile(latenciesMs, 99),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close();
+  }
+}
+
+/** The one value that a statement gives, as text. */
+export async function value(databaseUrl: string, sql: string): Promise<string> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(sql);
+    return String(Object.values(rows[0] ?? {})[0] ?? '');
+  } finally {
+    await client.end();
+  }
+}
