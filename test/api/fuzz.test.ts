@@ -9,6 +9,7 @@ import { routes } from '../../src/resources/index.ts';
 import { resetRoute } from '../../src/resources/resets/api.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, type Body, expectEnvelope } from '../support/api-client.ts';
+import { effort } from '../support/effort.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
@@ -17,7 +18,7 @@ import { fits, invalid, type JsonSchema, type Likely, schemaOf, valid } from './
 /** Requests of one run go out together, so that they share batches: it is both faster and the harder case. */
 const requestsInRun = 10;
 // Every run of the suite draws others, so that what one leaves out the next ones meet.
-const runs = { pglite: 15, postgres: 6 } as const;
+const runs = { pglite: effort(8, 25), postgres: effort(3, 8) } as const;
 const payments = 'developer_api_payments';
 const transfers = 'developer_api_transfers';
 const webhooks = 'developer_api_webhooks';
@@ -248,7 +249,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
         },
       ),
       // Shrinking takes many requests: it ends before the time of the test does, so that the seed is always told.
-      { numRuns: runs[kind], interruptAfterTimeLimit: 8_000 },
+      { numRuns: runs[kind], interruptAfterTimeLimit: effort(4_000, 20_000) },
     );
 
   const fresh = ({ path }: Route) => {

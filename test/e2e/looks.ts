@@ -9,16 +9,18 @@ const ofColours = ['color-contrast', 'link-in-text-block'];
  * Looks at the page of a window in light, in dark and on a phone. It is loaded once, and seen as a person sees it who turns the
  * lights off or the window small: to load and to examine all of it three times took twice as long and found nothing more.
  */
-export async function expectWhole({ page, complaints }: Watched, what: string): Promise<void> {
+export async function expectWhole({ page, complaints }: Watched, what: string, isDark = true): Promise<void> {
   const look = (name: string, rules?: Rules) => expectAccessible(page, `${what}, ${name}`, rules);
   expect(await page.getByRole('heading', { level: 1 }).count(), `h1 of ${what}`).toBe(1);
   expect(await page.title(), what).toMatch(/^\S.* · Sandbank$/);
   await look('light');
-  await page.emulateMedia({ colorScheme: 'dark' });
-  await untilStill(page);
-  expect(await page.evaluate('document.documentElement.dataset.theme'), what).toBe('dark');
-  await look('dark', { only: ofColours });
-  await page.emulateMedia({ colorScheme: 'light' });
+  if (isDark) {
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await untilStill(page);
+    expect(await page.evaluate('document.documentElement.dataset.theme'), what).toBe('dark');
+    await look('dark', { only: ofColours });
+    await page.emulateMedia({ colorScheme: 'light' });
+  }
   await page.setViewportSize(phone);
   await untilStill(page);
   await look('phone', { except: ofColours });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
+import { effort } from '../support/effort.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 import { audit, type Query } from './auditor.ts';
@@ -13,14 +14,15 @@ import { newWorld, type World } from './world.ts';
 
 /** A failing run prints its own seed; the same seed gives the same sequences again. */
 const SEED = Number(process.env.SANDBANK_SEED_OF_TEST ?? Date.now() % 1_000_000_000);
-const RUNS_DEFAULT = 40;
+const RUNS_DEFAULT = effort(25, 100);
 const RUNS = Number(process.env.SANDBANK_SIMULATION_RUNS ?? RUNS_DEFAULT);
 /** Enough at once for the second lane of the engine, which opens for two dozen that wait. */
 const SEQUENCES = 100;
 /** Bundles at the same time: the batches of the server mix organizations, too. */
 const LANES = 2;
 /** A slow machine stops early instead of failing; a number of runs that was asked for is run to its end. */
-const BUDGET_MS = process.env.SANDBANK_SIMULATION_RUNS === undefined ? 25_000 : Number.POSITIVE_INFINITY;
+const BUDGET_MS =
+  process.env.SANDBANK_SIMULATION_RUNS === undefined ? effort(15_000, 60_000) : Number.POSITIVE_INFINITY;
 const SHRINK_MS_MAX = 60_000;
 
 describe.each(databaseKinds)('random lives of payments on %s', (kind) => {

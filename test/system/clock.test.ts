@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { effort } from '../support/effort.ts';
 import { type ServerProcess, startServer } from '../support/processes.ts';
 import { newKey } from '../support/tenant.ts';
 import { type Answer, call, expectRefusal, PAYMENTS, temporaryFolder } from './client.ts';
 import { type Place, placesIn } from './kills.ts';
 
 /** Dozens of rounds of timers. */
-const MANY = 3_000;
-const FEWER = 1_000;
+const MANY = effort(1_500, 3_000);
+const FEWER = effort(600, 1_000);
 const CLIENTS = 32;
 const DAY_MS = 86_400_000;
 /** Each payment is authorized, captured and settled on the way. */

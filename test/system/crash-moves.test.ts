@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { audit, type Query } from '../simulation/auditor.ts';
+import { effort } from '../support/effort.ts';
 import { type ServerProcess, startServer } from '../support/processes.ts';
 import { temporaryFolder } from './client.ts';
 import { passed, placesIn, randomFrom, SEED } from './kills.ts';
 import { lives, Walk } from './walks.ts';
 
-const ROUNDS = 4;
+const ROUNDS = effort(3, 6);
 const CLIENTS = 16;
 const KILL_AFTER_MS_MAX = 1_200;
 

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, vi } from 'vitest';
+import { effort } from '../support/effort.ts';
 import { type ServerOptions, type ServerProcess, startServer } from '../support/processes.ts';
 import { type Answer, API_KEY, call, SPARE_KEY } from './client.ts';
 import type { Inbox } from './delivery-inbox.ts';
@@ -12,7 +13,7 @@ import type { Query } from './records.ts';
 export const DELIVERIES = '/_api/developer_api_webhook_deliveries';
 export const CLOCK = '/_api/developer_api_clock';
 /** How often servers are killed. More is for nights. */
-export const ROUNDS = Number(process.env.SANDBANK_DELIVERY_ROUNDS ?? 10);
+export const ROUNDS = Number(process.env.SANDBANK_DELIVERY_ROUNDS ?? effort(4, 10));
 
 const SCOPES = ['payments', 'customers', 'transfers', 'webhooks'].flatMap((of) => [
   `${of}:read`,
