@@ -6,15 +6,18 @@ import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { startPostgres } from '../test/support/postgres.ts';
+import { deliveryBars, nodeBars, startBars } from './bars.ts';
 import { measureClock } from './clock.ts';
 import { CONTENDERS, type ContenderName, setStage } from './contenders.ts';
-import { deliveriesMissed, measureDeliveries } from './deliveries.ts';
+import { measureDeliveries } from './deliveries.ts';
 import type { Measured } from './measurement.ts';
 import { waitForQuiet } from './neighbours.ts';
+import { measureNodes } from './nodes.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
 import { judge, renderResults } from './report.ts';
 import { replaceOthers, replaceSection } from './results.ts';
 import { measureScale, renderScale, SCALE_HEADING, type ScaleStage, scaleMissed } from './scale.ts';
+import { measureStart } from './start.ts';
 
 const RESULTS = fileURLToPath(new URL('RESULTS.md', import.meta.url));
 /** What any server would be given; all else, such as synchronous_commit, stays as PostgreSQL ships it. */
@@ -100,8 +103,9 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
   const deliveries = options.parts.has('deliveries')
     ? await measureDeliveries({ postgres, folder, say })
     : [];
-  const judged = judge(rounds);
-  const verdict = { ...judged, missed: [...judged.missed, ...deliveriesMissed(deliveries)] };
+  const nodes = options.parts.has('nodes') ? await measureNodes({ postgres, folder, say }) : [];
+  const start = options.parts.has('start') ? await measureStart({ folder, say }) : undefined;
+  const verdict = judge(rounds, [...deliveryBars(deliveries), ...nodeBars(nodes), ...startBars(start)]);
   const postgresVersion = await command(postgres.url, 'show server_version');
   const results = renderResults(rounds, verdict, {
     options,
@@ -110,6 +114,8 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
     remarks,
     clock,
     deliveries,
+    nodes,
+    start,
   });
   if (options.isFull) {
     replaceOthers(RESULTS, SCALE_HEADING, results);

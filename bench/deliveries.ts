@@ -242,9 +242,6 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-export const RATIO_MAX = 2;
-export const ALONE_MS_MAX = 50;
-
 export function deliveriesLine({ alone, good, besideBad, ratio, isQuiet }: DeliveriesMeasured): string {
   const ms = (value: number) => value.toFixed(1);
   const rate = (value: number) => Math.round(value).toLocaleString('en-US');
@@ -255,18 +252,4 @@ export function deliveriesLine({ alone, good, besideBad, ratio, isQuiet }: Deliv
     `hanging endpoint ${rate(besideBad.deliveriesPerSecond)} a second, p50 ${ms(besideBad.p50Ms)} ms, p99 ` +
     `${ms(besideBad.p99Ms)} ms, ratio of the p99 ${ratio.toFixed(2)}${spoiled}`
   );
-}
-
-/** Bars that were missed, in words. */
-export function deliveriesMissed(measured: readonly DeliveriesMeasured[]): readonly string[] {
-  return measured.flatMap(({ database, alone, ratio }) => [
-    ...(alone.p50Ms < ALONE_MS_MAX
-      ? []
-      : [`deliveries on ${database}: idle p50 ${alone.p50Ms.toFixed(1)} ms, the bar is ${ALONE_MS_MAX}`]),
-    ...(ratio <= RATIO_MAX
-      ? []
-      : [
-          `deliveries on ${database}: p99 beside bad endpoints ${ratio.toFixed(2)} times, the bar is ${RATIO_MAX}`,
-        ]),
-  ]);
 }

@@ -1,9 +1,12 @@
 import { cpus } from 'node:os';
+import type { Bar } from './bars.ts';
 import { type ClockMeasured, clockLine } from './clock.ts';
 import { CONTENDERS, type ContenderName } from './contenders.ts';
 import { type DeliveriesMeasured, deliveriesLine } from './deliveries.ts';
 import { type Measured, median } from './measurement.ts';
+import { type NodesMeasured, nodesLine } from './nodes.ts';
 import type { Options } from './options.ts';
+import { type StartMeasured, startLine } from './start.ts';
 
 /** One entry a round; a contender that was not asked for is absent. */
 export type Rounds = readonly Readonly<Partial<Record<ContenderName, Measured>>>[];
@@ -15,6 +18,8 @@ export interface Surroundings {
   readonly remarks: readonly string[];
   readonly clock: readonly ClockMeasured[];
   readonly deliveries: readonly DeliveriesMeasured[];
+  readonly nodes: readonly NodesMeasured[];
+  readonly start: StartMeasured | undefined;
 }
 
 interface Comparison {
@@ -49,7 +54,7 @@ export interface Verdict {
  * counts. Medians of each side divided by each other would mix a quiet minute with a busy one. For the same reason
  * rounds in which one side began beside other work are left out, as long as two are left.
  */
-export function judge(rounds: Rounds): Verdict {
+export function judge(rounds: Rounds, others: readonly Bar[]): Verdict {
   const lines = ['| what | figure | bar | ratio | met? | rounds counted |', '|---|---|---|---|---|---|'];
   const missed: string[] = [];
   for (const { what, of, against, bar } of COMPARISONS) {
@@ -76,6 +81,10 @@ export function judge(rounds: Rounds): Verdict {
     ];
     lines.push(`| ${cells.join(' | ')} |`);
     if (bar !== undefined && ratio < bar) missed.push(`${what}: ${ratio.toFixed(2)}, the bar is ${bar}`);
+  }
+  for (const { what, figure, bar, isMet } of others) {
+    lines.push(`| ${[what, figure, bar, '', isMet ? 'yes' : '**missed**', ''].join(' | ')} |`);
+    if (!isMet) missed.push(`${what}: ${figure}, the bar is ${bar}`);
   }
   return { table: lines.join('\n'), missed };
 }
@@ -104,7 +113,7 @@ ${facts.join('\n')}
 ${verdict.table}
 
 ${missed}
-${theClock(around.clock)}${theDeliveries(around.deliveries)}
+${theClock(around.clock)}${theDeliveries(around.deliveries)}${nodesAndStart(around)}
 ## Every round
 
 Figures a second, of requests or of moves; latencies of requests in milliseconds over all rounds (median of the rounds' own
@@ -121,11 +130,17 @@ function theClock(measured: readonly ClockMeasured[]): string {
   return `\n## The clock\n\nOne request that moves the clock over everything that is due:\n\n${lines.join('\n')}\n`;
 }
 
-/** What a receiver next door sees. The bars are an idle p50 of 50 ms, and twice the p99 beside bad endpoints. */
+/** What a receiver next door sees. */
 function theDeliveries(measured: readonly DeliveriesMeasured[]): string {
   if (measured.length === 0) return '';
   const lines = measured.map((one) => `- ${one.database}: ${deliveriesLine(one)}.`);
   return `\n## Deliveries\n\nFrom the answer of a write to the receipt of its event, in milliseconds:\n\n${lines.join('\n')}\n`;
+}
+
+function nodesAndStart({ nodes, start }: Pick<Surroundings, 'nodes' | 'start'>): string {
+  const lines = [...nodes.map(nodesLine), ...(start === undefined ? [] : [startLine(start)])];
+  if (lines.length === 0) return '';
+  return `\n## Nodes and start\n\n${lines.map((line) => `- ${line}.`).join('\n')}\n`;
 }
 
 function everyRound(rounds: Rounds): string {

@@ -1,0 +1,137 @@
+/**
+ * From nothing to the first answer, on a data directory that has payments: the process by itself, and through `npm start` as
+ * people start it; and what an idle embedded server keeps in memory.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { startServer } from '../test/support/processes.ts';
+import { API_KEY, createPayments, SEED } from './api.ts';
+import { median } from './measurement.ts';
+import { waitForQuiet } from './neighbours.ts';
+import { PAYMENTS_PATH } from './requests.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROUNDS = 5;
+const PAYMENTS = 1_000;
+const IDLE_MS = 5_000;
+const ANSWER_MS_MAX = 60_000;
+export const PROCESS_SECONDS_MAX = 2;
+export const NPM_SECONDS_MAX = 3;
+export const MEGABYTES_MAX = 450;
+
+export interface StartMeasured {
+  readonly processSeconds: number;
+  readonly npmSeconds: number;
+  readonly megabytes: number;
+  readonly isQuiet: boolean;
+}
+
+export async function measureStart(stage: {
+  readonly folder: string;
+  readonly say: (line: string) => void;
+}): Promise<StartMeasured> {
+  const seed = path.join(stage.folder, 'start-seed.json');
+  writeFileSync(seed, JSON.stringify(SEED));
+  const dataDir = path.join(stage.folder, 'start');
+  const first = await startServer({ dataDir, seed });
+  await createPayments(first.url, PAYMENTS);
+  await first.stop();
+  const { isQuiet } = await waitForQuiet();
+  const bySelf: Started[] = [];
+  const byNpm: Started[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const args = ['scripts/sandbank.mjs', 'start', '--data', dataDir];
+    bySelf.push(await timed(process.execPath, args, round === ROUNDS - 1));
+    byNpm.push(await timed('npm', ['start', '--', '--data', dataDir], false));
+  }
+  const measured = {
+    processSeconds: median(bySelf.map(({ seconds }) => seconds)),
+    npmSeconds: median(byNpm.map(({ seconds }) => seconds)),
+    megabytes: bySelf.at(-1)?.megabytes ?? 0,
+    isQuiet,
+  };
+  stage.say(startLine(measured));
+  return measured;
+}
+
+interface Started {
+  readonly seconds: number;
+  readonly megabytes: number;
+}
+
+async function timed(command: string, args: readonly string[], isWeighed: boolean): Promise<Started> {
+  const port = await freePort();
+  const startedAt = performance.now();
+  const child = spawn(command, [...args, '--port', String(port)], {
+    cwd: ROOT,
+    stdio: 'ignore',
+    detached: true,
+  });
+  const ended = once(child, 'exit');
+  await firstAnswer(`http://127.0.0.1:${port}${PAYMENTS_PATH}`);
+  const seconds = (performance.now() - startedAt) / 1000;
+  if (isWeighed) await wait(IDLE_MS);
+  const megabytes = isWeighed ? residentMegabytes(child) : 0;
+  // To the whole group: npm stands between.
+  if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
+  await ended;
+  await untilFree(port);
+  return { seconds, megabytes };
+}
+
+async function firstAnswer(address: string): Promise<void> {
+  const until = performance.now() + ANSWER_MS_MAX;
+  while (performance.now() < until) {
+    const response = await fetch(address, { headers: { authorization: `Bearer ${API_KEY}` } }).catch(
+      () => undefined,
+    );
+    await response?.text();
+    if (response?.status === 200) return;
+    await wait(5);
+  }
+  throw new Error('The server that was started has not answered.');
+}
+
+/** Of the process and of what it started, where the system tells. */
+function residentMegabytes({ pid }: ChildProcess): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('No port is free.');
+  return address.port;
+}
+
+/** npm ends before the server that it started has closed its database. */
+async function untilFree(port: number): Promise<void> {
+  for (let tries = 0; tries < 2_000; tries += 1) {
+    const response = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
+    if (response === undefined) break;
+    await wait(5);
+  }
+  await wait(300);
+}
+
+export function startLine({ processSeconds, npmSeconds, megabytes, isQuiet }: StartMeasured): string {
+  const spoiled = isQuiet ? '' : ', begun beside other work';
+  return (
+    `start with ${PAYMENTS.toLocaleString('en-US')} payments to the first answer: the process ${processSeconds.toFixed(2)} s, ` +
+    `\`npm start\` ${npmSeconds.toFixed(2)} s; idle after ${IDLE_MS / 1000} s ${Math.round(megabytes)} MB${spoiled}`
+  );
+}
