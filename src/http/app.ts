@@ -120,6 +120,11 @@ export function createApp(settings: AppSettings): FastifyInstance {
       isLost ? new Refused(refuse('invalid_request', { message: 'The header Host is missing.' })) : undefined,
     );
   });
+  // What is not the API's and can be read, for 405. Fastify can be asked as well, but reads the path as a pattern, and some throw.
+  const pages = new Set<string>();
+  app.addHook('onRoute', ({ method, url }) => {
+    if ([method].flat().includes('GET') && !/[:*]/.test(url)) pages.add(url);
+  });
   addRequestLog(app, settings);
   acceptStrictJson(app);
   addPublicRoutes(app, settings);
@@ -131,8 +136,7 @@ export function createApp(settings: AppSettings): FastifyInstance {
   app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request);
     const known = api.methodsOf(path);
-    const methods =
-      known.length === 0 && app.hasRoute({ method: 'GET', url: path }) ? ['GET', 'HEAD'] : known;
+    const methods = known.length === 0 && pages.has(path) ? ['GET', 'HEAD'] : known;
     if (methods.length === 0) return sendRefusal(reply, refuse('route_not_found'), docsUrl());
     reply.header('Allow', methods.join(', '));
     return sendRefusal(reply, refuse('method_not_allowed', { details: { allowed: methods } }), docsUrl());
