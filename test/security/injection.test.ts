@@ -10,7 +10,7 @@ import { openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { found, newcomer, ok, type Person, register } from '../support/visitor.ts';
 import { bodyOf, done, type Estate, kindOf, openEstate, pathOf } from './estate.ts';
-import { payloads, unstorable } from './payloads.ts';
+import { payloads, shareOf, unstorable } from './payloads.ts';
 
 const operatorToken = 'operator-token-of-a-test-0123456789';
 
@@ -120,12 +120,12 @@ async function tryBody(
   headers: Readonly<Record<string, string>>,
 ): Promise<number> {
   const places = texts(schema);
-  for (const { at, lengthMax } of places) {
+  for (const [number, { at, lengthMax }] of places.entries()) {
     const frame = JSON.stringify(bodyWith(body, at));
     const post = (json: string) =>
       send({ method: 'POST', url, headers, payload: frame.replace(mark, () => json) });
     await Promise.all(
-      payloads.map(async (text) => {
+      shareOf(number, 2).map(async (text) => {
         const response = await post(JSON.stringify(text));
         if (response.statusCode >= 300) return;
         // What was taken is there as it was sent, letter for letter.
@@ -200,10 +200,10 @@ describe('every text', () => {
       const names = Object.entries(schemaOf(route.query ?? {}).properties ?? {})
         .filter(([, schema]) => schema.type === 'string' || schema.enum)
         .map(([name]) => name);
-      places += names.length;
       for (const name of names) {
+        places += 1;
         const answers = await Promise.all(
-          payloads.map(async (text) => ({
+          shareOf(places, 4).map(async (text) => ({
             text,
             response: await send({
               ...{ method: 'GET', headers: withKey(acme) },
@@ -222,9 +222,9 @@ describe('every text', () => {
   });
 
   test('in any path: there is no such record', async () => {
-    for (const route of plain.filter(({ path }) => path.includes('{'))) {
+    for (const [at, route] of plain.filter(({ path }) => path.includes('{')).entries()) {
       await Promise.all(
-        payloads.map(async (text) => {
+        shareOf(at, 3).map(async (text) => {
           const path = pathOf(route, { [kindOf(route)]: encodeURIComponent(text) });
           const body = bodyOf(route, acme.ids);
           const response = await send({
@@ -255,13 +255,12 @@ describe('every text', () => {
     const payload = JSON.stringify({ amount: 1, currency: 'EUR' });
     for (const name of names)
       await Promise.all(
-        sendable.flatMap((text) => [
+        sendable.map((text) =>
           send({
             ...{ method: 'POST', url: '/_api/developer_api_payments', payload },
             headers: { ...withKey(acme), [name]: text },
           }),
-          send({ method: 'GET', url: '/docs', headers: { [name]: text } }),
-        ]),
+        ),
       );
   });
 

@@ -53,3 +53,8 @@ export const unstorable = [
   '"a\\udc00b"',
   '"\\udc00\\ud800"',
 ] as const;
+
+/** A share of them, another one for each number: every place meets some, and every text meets many places. */
+export function shareOf(at: number, shares: number): readonly string[] {
+  return payloads.filter((_text, index) => index % shares === at % shares);
+}
