@@ -276,7 +276,7 @@ describe('two requests that look like one', () => {
 });
 
 describe('who is slow', () => {
-  const patience = { headersMs: 300, requestMs: 600, silentMs: 900, checkMs: 50 };
+  const patience = { headersMs: 800, requestMs: 1_600, silentMs: 2_500, checkMs: 50 };
   let app: FastifyInstance;
   let port: number;
 

@@ -146,13 +146,14 @@ const plain = routes.filter((route) => !isStream(route));
 
 describe('every text', () => {
   test('in any body of the API', async () => {
+    const hooked = await openEstate(server);
     let places = 0;
     for (const route of plain) {
       if (route.method !== 'POST' || !route.body) continue;
-      // An organization for each, because an application has only so many endpoints.
-      const holder = route.tag === 'Webhooks' ? await tenant(server) : acme;
-      const url = `/_api/${pathOf(route, acme.ids)}`;
-      places += await tryBody(route, schemaOf(route.body), bodyOf(route, acme.ids), url, withKey(holder));
+      // Apart, so that what is made of the others is not sent to the endpoints of these.
+      const holder = route.tag === 'Webhooks' ? hooked : acme;
+      const url = `/_api/${pathOf(route, holder.ids)}`;
+      places += await tryBody(route, schemaOf(route.body), bodyOf(route, holder.ids), url, withKey(holder));
     }
     expect(places).toBeGreaterThan(30);
   });
