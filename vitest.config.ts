@@ -6,9 +6,12 @@ import { SlowestFirst } from './test/support/slowest-first.ts';
  * files about three seconds, which was a quarter of the whole run. Those that start processes, take a browser, or look at
  * what a process has loaded, have one to themselves.
  */
-const folders = ['api', 'console', 'contract', 'examiner', 'operator', 'sdk'];
+const folders = ['api', 'console', 'contract', 'examiner', 'operator', 'sdk', 'security'];
 const together = folders.map((folder) => `test/${folder}/**/*.test.ts`);
-const apart = ['test/sdk/package.test.ts', 'test/sdk/guide.test.ts', 'test/sdk/generator.test.ts'];
+const apart = [
+  ...['test/sdk/package.test.ts', 'test/sdk/guide.test.ts', 'test/sdk/generator.test.ts'],
+  'test/security/secrets.test.ts',
+];
 
 export default defineConfig({
   test: {

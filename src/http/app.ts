@@ -64,15 +64,31 @@ export interface AppSettings {
   readonly wallClock: () => number;
   /** For what is kept or limited for a while: it goes on also where the wall clock stands. */
   readonly uptime: () => number;
+  /** What callers are waited for; that of a real server unless told. */
+  readonly patience?: Patience;
 }
 
-const requestMsMax = 30_000;
+/** How slow a caller may be before the connection ends, in milliseconds. */
+export interface Patience {
+  /** From the first byte, or from the connection, to the end of the headers. */
+  readonly headersMs: number;
+  /** To the end of the body: the snapshot that an operator sends is read as it is written. */
+  readonly requestMs: number;
+  /** Without a byte in either direction: who does not read an answer. A stream of events says something every 15 s. */
+  readonly silentMs: number;
+  /** How often the first two are looked at. */
+  readonly checkMs: number;
+}
+
+// All are said, because Node has the times for headers and for bodies change places when only the second one is shorter.
+const usualPatience: Patience = { headersMs: 15_000, requestMs: 60_000, silentMs: 300_000, checkMs: 5_000 };
 // A long id is as unknown as a short one: it must reach the handler and be a record that is not there.
 // The limit for headers, which the path counts to, is 16 KiB.
 const paramLengthMax = 16 * 1_024;
 
 export function createApp(settings: AppSettings): FastifyInstance {
   const docsUrl = () => `${settings.publicUrl()}/docs`;
+  const { headersMs, requestMs, silentMs, checkMs } = settings.patience ?? usualPatience;
   const app = Fastify({
     logger:
       settings.logLevel === 'silent'
@@ -83,10 +99,11 @@ export function createApp(settings: AppSettings): FastifyInstance {
     childLoggerFactory: (logger) => logger,
     genReqId: () => formatId('request', newSuffix()),
     bodyLimit: limits.bodyBytesMax,
-    requestTimeout: requestMsMax,
+    requestTimeout: requestMs,
+    connectionTimeout: silentMs,
     routerOptions: { maxParamLength: paramLengthMax },
     // Node's own answer to a missing Host header has no body; ours says what is missing.
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, headersTimeout: headersMs, connectionsCheckingInterval: checkMs },
     // While it closes, the server still answers what it accepted; Fastify's own 503 would not carry the envelope.
     return503OnClosing: false,
     frameworkErrors: (error, _request, reply) =>
@@ -103,6 +120,11 @@ export function createApp(settings: AppSettings): FastifyInstance {
       isLost ? new Refused(refuse('invalid_request', { message: 'The header Host is missing.' })) : undefined,
     );
   });
+  // What is not the API's and can be read, for 405. Fastify can be asked as well, but reads the path as a pattern, and some throw.
+  const pages = new Set<string>();
+  app.addHook('onRoute', ({ method, url }) => {
+    if ([method].flat().includes('GET') && !/[:*]/.test(url)) pages.add(url);
+  });
   addRequestLog(app, settings);
   acceptStrictJson(app);
   addPublicRoutes(app, settings);
@@ -114,8 +136,7 @@ export function createApp(settings: AppSettings): FastifyInstance {
   app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request);
     const known = api.methodsOf(path);
-    const methods =
-      known.length === 0 && app.hasRoute({ method: 'GET', url: path }) ? ['GET', 'HEAD'] : known;
+    const methods = known.length === 0 && pages.has(path) ? ['GET', 'HEAD'] : known;
     if (methods.length === 0) return sendRefusal(reply, refuse('route_not_found'), docsUrl());
     reply.header('Allow', methods.join(', '));
     return sendRefusal(reply, refuse('method_not_allowed', { details: { allowed: methods } }), docsUrl());
@@ -150,11 +171,15 @@ function acceptStrictJson(app: FastifyInstance): void {
   });
 }
 
+const unreadableWords: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: 'The headers are too large.',
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time.',
+};
+
 /** What is not even HTTP still gets an answer that a program can read. */
 function refuseUnreadable(error: Error & { code?: string }, socket: Socket, docsUrl: string): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const message = isTooLarge ? 'The headers are too large.' : 'This is not a complete HTTP/1.1 request.';
+  const message = unreadableWords[error.code ?? ''] ?? 'This is not a complete HTTP/1.1 request.';
   const { headers, body } = unreadable(message, docsUrl);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${statusOf('invalid_request')} Bad Request\r\n${lines.join('')}\r\n${body}`);

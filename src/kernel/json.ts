@@ -67,6 +67,7 @@ const repeatedKey = 'This key stands more than once in its object. Send each key
 const protoKey = 'A key must not be named "__proto__". Use another name.';
 const unsafeNumber =
   'This number is too large to be read exactly. Send a number between -9007199254740991 and 9007199254740991, or a string.';
+const inexactNumber = 'This number has more digits than can be read exactly. Send fewer, or a string.';
 const nulCharacter = 'A string or key in this place holds the character U+0000. Remove it.';
 const loneSurrogate =
   'A string or key in this place holds half of a surrogate pair, which is no character. Send the whole pair or neither half.';
@@ -86,6 +87,8 @@ const closeBrace = 0x7d;
 
 // Takes as much of a number as there is; after a minus sign that may be nothing, which is not a number.
 const numberPattern = /-?(?:(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)?/y;
+
+const lostFraction = /^-?\d+\.\d*?[1-9]\d*$/;
 
 const escapes = new Map(
   Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }),
@@ -238,11 +241,15 @@ class Reader {
   private number(): number | undefined {
     numberPattern.lastIndex = this.at;
     numberPattern.test(this.text);
-    const number = Number(this.text.slice(this.at, numberPattern.lastIndex));
+    const written = this.text.slice(this.at, numberPattern.lastIndex);
+    const number = Number(written);
     this.at = numberPattern.lastIndex;
     if (Number.isNaN(number) || /[\w.+-]/.test(this.text.charAt(this.at))) {
       return this.malformed('a number written like 10, -0.5 or 1e3');
     }
+    // A fraction so small that nothing is left of it: what was no whole number must not become one.
+    if (written.length > 16 && Number.isInteger(number) && lostFraction.test(written))
+      return this.refuse(inexactNumber);
     // Every double beyond the safe range is an integer or infinite, so one comparison refuses both.
     return Math.abs(number) > Number.MAX_SAFE_INTEGER ? this.refuse(unsafeNumber) : number;
   }

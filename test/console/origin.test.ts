@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { personRoutes } from '../../src/http/console-routes.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { provokedBy } from '../api/codes.ts';
 import { seenCodes } from '../support/api-client.ts';
+import { type ServedRoute, servedRoutes } from '../support/served-routes.ts';
 import { openApp, openServer } from '../support/server.ts';
 import {
   countsOf,
@@ -48,41 +48,17 @@ const right: typeof foreign = {
   'a page of ours behind a proxy that ends TLS': { origin: `https://${own}` },
 };
 
-interface Known {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-}
-
-/** Every route of the console's API, read from the server itself, so that none can be left out. */
-function routesOf(app: FastifyInstance): readonly Known[] {
-  const parents: string[] = [];
-  const known: Known[] = [];
-  for (const line of app.printRoutes({ commonPrefix: false }).split('\n')) {
-    const found = /^(.*?)(?:├──|└──) (\S+) \(([A-Z, ]+)\)$/.exec(line);
-    if (!found) continue;
-    const [, indent = '', part = '', methods = ''] = found;
-    const depth = indent.length / 4;
-    const path = (parents[depth - 1] ?? '') + part;
-    parents[depth] = path;
-    const prefix = '/console/api/';
-    if (!path.startsWith(prefix)) continue;
-    for (const method of methods.split(', '))
-      if (method === 'GET' || method === 'POST') known.push({ method, path: path.slice(prefix.length) });
-  }
-  return known;
-}
-
 /** On one database: what is looked at are headers, before any row is. */
 describe('where requests to the console come from', () => {
   let server: Server;
   let ada: Person;
-  let known: readonly Known[];
+  let known: readonly ServedRoute[];
   let filled: (path: string) => string;
 
   beforeAll(async () => {
     server = await openServer('pglite');
     await server.app.ready();
-    known = routesOf(server.app);
+    known = servedRoutes(server.app, '/console/api/');
     ada = await newcomer(server);
     const orgId = await found(ada);
     const appId = await register(ada, orgId);

@@ -2,7 +2,8 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { AddressGuard, type AddressGuardSettings, AddressRefused } from './address-guard.ts';
+import { AddressGuard, type AddressGuardSettings, AddressRefused } from '../../src/workers/address-guard.ts';
+import { privateHosts, words } from './private-hosts.ts';
 
 type Resolve = NonNullable<AddressGuardSettings['resolve']>;
 
@@ -17,8 +18,6 @@ const knowing =
     const unknown = Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: 'ENOTFOUND' });
     setImmediate(() => (addresses ? callback(null, found(...addresses)) : callback(unknown, [])));
   };
-
-const words = (text: string): string[] => text.trim().split(/\s+/);
 
 const nobody: Resolve = (host) => {
   throw new Error(`${host} was looked up`);
@@ -35,35 +34,6 @@ function lookup(guard: AddressGuard, host: string, options: LookupOptions = { al
 }
 
 const notPublic = /not a public address, and this server sends only to those\.$/;
-
-const privateHosts = {
-  'loopback in all its forms':
-    words(`127.0.0.1 127.255.255.254 127.1 127.0.1 2130706433 017700000001 0x7f000001 0x7f.1 0x7f.0.0.1 0177.0.0.1
-      0177.0.0.01 0x7F.0x0.0x0.0x1 127.0x1 %31%32%37.0.0.1 127.0.0.1. 2130706433. 0x7f.1. 127.%30.0.1 127.0.0.%31
-      00000177.0.0.1`),
-  'digits and dots of other scripts':
-    words(`１２７.０.０.１ 127。0。0。1 127．0．0．1 127｡0｡0｡1 ①②⑦.⓪.⓪.① 𝟏𝟐𝟕.𝟎.𝟎.𝟏 𝟙𝟚𝟟。𝟘。𝟘。𝟙 ２１３０７０６４３３ ０ｘ７ｆ.１ １６９.２５４.１６９.２５４
-      1\u00ad27.0.0.1 127.0.0.1\u3002`),
-  'IPv4 inside of IPv6':
-    words(`[::ffff:127.0.0.1] [::ffff:7f00:1] [::FFFF:7F00:0001] [0:0:0:0:0:ffff:10.0.0.1] [::ffff:169.254.169.254]
-      [::ffff:a9fe:a9fe] [::ffff:0.0.0.0] [::ffff:0:127.0.0.1] [64:ff9b::7f00:1] [64:ff9b::127.0.0.1]
-      [64:ff9b::a9fe:a9fe] [64:ff9b:1::7f00:1] [64:ff9b::1.1.1.1] [2002:7f00:1::] [2002:a9fe:a9fe::1]
-      [2002:c0a8:101::] [2001:0::] [2001:0:7f00:1::] [2001:0:4136:e378:8000:63bf:3fff:fdd2]`),
-  'IPv6 that is not global':
-    words(`[fc00::] [fc00::1] [fd00::1] [fd00:ec2::254] [fdff:ffff::1] [fe80::] [fe80::1] [febf::1] [fec0::1] [ff00::]
-      [ff02::1] [ff0e::1] [ffff::1] [100::1] [100:0:0:1::1] [2001:db8::1] [2001:2::1] [2001:10::1] [2001:20::1]
-      [3fff::1] [5f00::1] [4000::1] [8000::1] [e000::1] [1fff::1] [200::1] [::1] [::] [0:0:0:0:0:0:0:1] [0::0]
-      [0000:0000:0000:0000:0000:0000:0000:0001] [::0.0.0.1] [::127.0.0.1] [::7f00:1]`),
-  'private networks, link-local, and metadata in all its forms':
-    words(`10.0.0.0 10.255.255.255 012.1 167772161 172.16.0.0 172.31.255.255 0xac100001 192.168.0.0 192.168.255.255
-      192.168.257 3232235521 100.64.0.0 100.127.255.255
-      169.254.0.0 169.254.255.255 169.254.169.254 2852039166 0xa9fea9fe 0251.0376.0251.0376 0xa9.0xfe.0xa9.0xfe
-      169.254.43518 169.16689662 0251.254.169.254 169.254.169.254. 169.254.170.2 100.100.100.200 192.0.0.192`),
-  'nowhere, everywhere and nobody':
-    words(`0.0.0.0 0 0.1 00 0x0 0.255.255.255 255.255.255.255 4294967295 0xffffffff 224.0.0.0 224.0.0.1 239.255.255.255
-      240.0.0.1 254.255.255.255 192.0.0.1 192.0.2.0 192.0.2.255 198.51.100.7 203.0.113.7 198.18.0.0 198.19.255.255
-      192.88.99.1`),
-} as const;
 
 /** Slashes, letters, blanks, ports and paths that change nothing for whoever connects. */
 const wrappings: readonly ((host: string) => string)[] = [

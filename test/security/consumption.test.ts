@@ -1,0 +1,364 @@
+// API4 unrestricted resource consumption: nobody holds the server up by size, by depth, by being slow, or by saying two things at once.
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { redactBody, redactLine } from '../../src/kernel/redact.ts';
+import { consoleRoutes, routes } from '../../src/resources/index.ts';
+import type { Server } from '../../src/server.ts';
+import { type JsonSchema, schemaOf } from '../api/arbitraries.ts';
+import { openApp, openServer } from '../support/server.ts';
+import { type Tenant, tenant } from '../support/tenant.ts';
+import { head, RawConnection } from '../system/raw-connection.ts';
+
+let server: Server;
+let acme: Tenant;
+let url: string;
+
+beforeAll(async () => {
+  server = await openServer('postgres');
+  acme = await tenant(server);
+  url = await server.listen();
+});
+afterAll(() => server?.close());
+
+const payments = 'developer_api_payments';
+const bodyBytesMax = 256 * 1024;
+/** Processor time of this process, in milliseconds: what other work on the machine does not change. */
+const spent = () => process.cpuUsage().user / 1_000;
+
+describe('a body', () => {
+  const big = (part: (at: number) => string, open: string, close: string) => {
+    const parts: string[] = [];
+    for (let [at, size] = [0, 200]; size < bodyBytesMax - 200; at += 1) {
+      parts.push(part(at));
+      size += part(at).length + 1;
+    }
+    return `${open}${parts.join(',')}${close}`;
+  };
+  const repeated = (text: string) => text.repeat(Math.floor((bodyBytesMax - 100) / text.length));
+  const right = '"amount":1,"currency":"EUR"';
+
+  const hostile: Readonly<Record<string, string>> = {
+    'of brackets': repeated('['),
+    'of braces': repeated('{"a":'),
+    'of brackets inside of a field': `{${right},"metadata":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+    'of ten thousand fields': big((at) => `"k${at}":1`, '{', '}'),
+    'of ten thousand keys of metadata': big((at) => `"k${at}":"v"`, `{${right},"metadata":{`, '}}'),
+    'of one key many times': big(() => '"a":1', '{', '}'),
+    'of a key that stands twice': `{${right},"amount":2}`,
+    'of a key that stands twice, once written otherwise': `{${right},"\\u0061mount":2}`,
+    'of digits': `{"amount":${repeated('9')},"currency":"EUR"}`,
+    'of digits behind a point': `{"amount":1.${repeated('0')}1,"currency":"EUR"}`,
+    'of an exponent': '{"amount":1e999999999,"currency":"EUR"}',
+    'of a small exponent': '{"amount":1e-999999999,"currency":"EUR"}',
+    'of an integer beyond what is exact': '{"amount":9007199254740993,"currency":"EUR"}',
+    'of blanks': `${repeated(' ')}`,
+    'of backslashes': `{"description":"${repeated('\\\\')}"}`,
+    'of escapes': `{"description":"${repeated('\\u0041')}"}`,
+    'of one long text': `{${right},"description":"${repeated('x')}"}`,
+    'of a text that does not end': `{"description":"${repeated('x')}`,
+    'of many small items': big((at) => `"${at}"`, `{${right},"scenario":[`, ']}'),
+    'of nothing': '',
+    'of null': 'null',
+    'of a number': '1',
+  };
+
+  test('is refused in words, within moments of the processor, and nothing comes of it', async () => {
+    // The first request compiles the schema.
+    await acme.client.post(payments, undefined, { raw: '[]' });
+    for (const [name, raw] of Object.entries(hostile)) {
+      const before = spent();
+      const answer = await acme.client.post(payments, undefined, { raw });
+      expect([answer.status, answer.code], `${name}: ${answer.text.slice(0, 200)}`).toEqual([
+        400,
+        expect.stringMatching(/^(invalid_request|malformed_json)$/),
+      ]);
+      expect(spent() - before, name).toBeLessThan(500);
+    }
+    expect((await acme.client.get(payments)).body.data).toEqual([]);
+  });
+
+  test('of more than 256 KiB is refused on every route that takes one, and so is a packed one', async () => {
+    const raw = `{"a":"${'x'.repeat(bodyBytesMax)}"}`;
+    const packed = gzipSync(`{${right},"description":"${'x'.repeat(400)}"}`);
+    for (const route of routes) {
+      if (route.method !== 'POST') continue;
+      const path = route.path.replace(/\{\w+\}/, 'x');
+      expect((await acme.client.post(path, undefined, { raw })).code, path).toBe('payload_too_large');
+      for (const encoding of ['gzip', 'br', 'deflate', 'zstd', 'identity, gzip'])
+        expect(
+          (
+            await acme.client.post(path, undefined, {
+              raw: packed,
+              headers: { 'content-encoding': encoding },
+            })
+          ).code,
+        ).toBe('unsupported_media_type');
+    }
+  });
+});
+
+describe('every pattern of a request', () => {
+  /** All patterns and the lengths that are let through to them. */
+  function patternsOf(schema: JsonSchema): { pattern: string; lengthMax: number }[] {
+    const own =
+      schema.pattern === undefined
+        ? []
+        : [{ pattern: schema.pattern, lengthMax: schema.maxLength ?? bodyBytesMax }];
+    const { additionalProperties: more } = schema;
+    const inner = [
+      ...Object.values(schema.properties ?? {}),
+      ...(schema.anyOf ?? []),
+      ...(schema.oneOf ?? []),
+      ...(schema.items ? [schema.items] : []),
+      ...(schema.propertyNames ? [schema.propertyNames] : []),
+      ...(typeof more === 'object' ? [more] : []),
+    ];
+    return [...own, ...inner.flatMap(patternsOf)];
+  }
+
+  /** Long runs of what a pattern takes, with an end that it does not. */
+  const seeds = [
+    'a',
+    'A',
+    '0',
+    '9',
+    '-',
+    '.',
+    ' ',
+    'a.',
+    '0.',
+    'a@',
+    '@a.',
+    '1/',
+    ':',
+    '::',
+    'aA0',
+    '*.',
+    '_',
+    'é',
+    '🎉',
+    '\t',
+    '+',
+  ];
+
+  test('is decided at once for any text that may reach it', () => {
+    const all = [...routes, ...consoleRoutes].flatMap((route) => {
+      const schema = route.method === 'POST' ? route.body : route.query;
+      return schema ? patternsOf(schemaOf(schema)) : [];
+    });
+    const patterns = new Map(all.map(({ pattern, lengthMax }) => [pattern, lengthMax]));
+    expect(patterns.size).toBeGreaterThan(8);
+    for (const [pattern, lengthMax] of patterns) {
+      // As Ajv makes them.
+      const expression = new RegExp(pattern, 'u');
+      const [, prefix = ''] = /^\^([\w]+)/.exec(pattern) ?? [];
+      const before = spent();
+      for (const seed of seeds)
+        for (const end of ['', '\n', '!', '\0'])
+          for (const start of ['', prefix])
+            expression.test(
+              start + seed.repeat(Math.ceil(lengthMax / seed.length)).slice(0, lengthMax) + end,
+            );
+      expect(spent() - before, pattern).toBeLessThan(1_000);
+    }
+  });
+
+  test('and so is what the request log takes out of bodies and addresses', () => {
+    const texts = [
+      '/console/',
+      '://',
+      '"secret',
+      '"token":"',
+      'number":',
+      '1 ',
+      '4111-',
+      'secret',
+      'a@',
+      '\\u',
+      'sbk_',
+      '&token',
+      '=',
+      'whsec_',
+    ];
+    for (const text of texts) {
+      const before = spent();
+      redactBody(text.repeat(Math.floor(bodyBytesMax / text.length)));
+      redactBody(`"password":"${text.repeat(3_000)}`);
+      redactLine(text.repeat(4_000), 500);
+      expect(spent() - before, text).toBeLessThan(1_000);
+    }
+  });
+});
+
+describe('two requests that look like one', () => {
+  const body = '{"amount":1250,"currency":"EUR"}';
+  const hidden = head('GET /healthz');
+  const create = (...lines: readonly string[]) =>
+    head(
+      `POST /_api/${payments}`,
+      `Authorization: Bearer ${acme.key}`,
+      'Content-Type: application/json',
+      `Idempotency-Key: ${randomUUID()}`,
+      ...lines,
+    );
+  const length = `Content-Length: ${body.length}`;
+
+  /** What a proxy before us could read otherwise: each has to end the connection, without an answer to what is hidden in it. */
+  const forms = (): Readonly<Record<string, string>> => ({
+    'a length and chunks': `${create(length, 'Transfer-Encoding: chunked')}0\r\n\r\n${hidden}`,
+    'chunks and a length': `${create('Transfer-Encoding: chunked', length)}0\r\n\r\n${hidden}`,
+    'two lengths': `${create(length, 'Content-Length: 0')}${body}${hidden}`,
+    'two lengths in one line': `${create('Content-Length: 32, 0')}${body}${hidden}`,
+    'a length with a sign': `${create('Content-Length: +32')}${body}${hidden}`,
+    'a length in hexadecimal': `${create('Content-Length: 0x20')}${body}${hidden}`,
+    'a length beyond all numbers': `${create(`Content-Length: ${'9'.repeat(40)}`)}${body}${hidden}`,
+    'a blank before the colon': `${create('Transfer-Encoding : chunked', length)}0\r\n\r\n${hidden}`,
+    'a line break before the colon': `${create('Transfer-Encoding\r\n: chunked', length)}0\r\n\r\n${hidden}`,
+    'another encoding': `${create('Transfer-Encoding: xchunked', length)}0\r\n\r\n${hidden}`,
+    'chunks that are packed': `${create('Transfer-Encoding: chunked, gzip')}0\r\n\r\n${hidden}`,
+    'a line that ends without a return': `${create().slice(0, -2)}X-Odd: a\nTransfer-Encoding: chunked\r\n${length}\r\n\r\n${hidden}`,
+    'a chunk with a sign': `${create('Transfer-Encoding: chunked')}-1\r\n${body}\r\n0\r\n\r\n${hidden}`,
+    'a chunk beyond all numbers': `${create('Transfer-Encoding: chunked')}${'f'.repeat(20)}\r\n${body}\r\n${hidden}`,
+    'a chunk without an end': `${create('Transfer-Encoding: chunked')}20\r\n${body}xx0\r\n\r\n${hidden}`,
+    'an extension of a chunk without an end': `${create('Transfer-Encoding: chunked')}20;${'a'.repeat(40_000)}\r\n${body}\r\n0\r\n\r\n${hidden}`,
+    'a zero byte in a name': `${create('X-\0Odd: a', length)}${body}${hidden}`,
+  });
+
+  test('are refused, the connection ends, and what is hidden is not answered', async () => {
+    for (const [name, bytes] of Object.entries(forms())) {
+      const connection = await RawConnection.open(url);
+      connection.send(Buffer.from(bytes, 'latin1'));
+      const answers = await connection.rest();
+      connection.close();
+      expect(
+        answers.map(({ status }) => status),
+        name,
+      ).toEqual([400]);
+      expect(JSON.parse(answers[0]?.text ?? ''), name).toMatchObject({ object: 'error', status: 'error' });
+    }
+    expect((await acme.client.get(payments)).body.data).toEqual([]);
+  });
+
+  test('a body of a GET is not taken for the next request', async () => {
+    const connection = await RawConnection.open(url);
+    connection.send(head('GET /healthz', `Content-Length: ${hidden.length}`) + hidden + head('GET /readyz'));
+    const objects = [await connection.next(), await connection.next()].map(
+      (answer) => (JSON.parse(answer?.text ?? '') as { object: string }).object,
+    );
+    expect(objects).toEqual(['health', 'readiness']);
+    connection.close();
+  });
+
+  test('a thousand headers are read, and four thousand are refused; a thousand requests at once are answered in order', async () => {
+    const many = (count: number) => Array.from({ length: count }, (_, at) => `a${at}:`);
+    for (const [count, status] of [
+      [1_000, 200],
+      [4_000, 400],
+    ] as const) {
+      const connection = await RawConnection.open(url);
+      connection.send(head('GET /healthz', ...many(count)));
+      expect((await connection.next())?.status, String(count)).toBe(status);
+      connection.close();
+    }
+    const connection = await RawConnection.open(url);
+    connection.send(
+      Array.from({ length: 1_000 }, (_, at) => head(`GET /${at % 2 ? 'healthz' : 'nothing'}`)).join(''),
+    );
+    const statuses: number[] = [];
+    for (let at = 0; at < 1_000; at += 1) statuses.push((await connection.next())?.status ?? 0);
+    expect(statuses).toEqual(Array.from({ length: 1_000 }, (_, at) => (at % 2 ? 200 : 404)));
+    connection.close();
+  });
+});
+
+describe('who is slow', () => {
+  const patience = { headersMs: 800, requestMs: 1_600, silentMs: 2_500, checkMs: 50 };
+  let app: FastifyInstance;
+  let port: number;
+
+  beforeAll(async () => {
+    app = openApp(server, { patience });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    ({ port } = app.server.address() as AddressInfo);
+  });
+  afterAll(async () => {
+    app.server.closeAllConnections();
+    await app.close();
+  });
+
+  async function connected(): Promise<Socket> {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  /** How long a connection lives on which this is sent, and then a byte now and then. */
+  async function lifeOf(bytes: string, drip: string): Promise<{ ms: number; text: string }> {
+    const socket = await connected();
+    const startedAt = performance.now();
+    let text = '';
+    socket.on('data', (some) => {
+      text += String(some);
+    });
+    if (bytes !== '') socket.write(bytes);
+    const dripping = setInterval(() => drip !== '' && socket.write(drip), 40);
+    await once(socket, 'close');
+    clearInterval(dripping);
+    return { ms: performance.now() - startedAt, text };
+  }
+
+  test('with the headers, with the body, or with the first word, loses the connection in time', async () => {
+    const post = head(
+      `POST /_api/${payments}`,
+      `Authorization: Bearer ${acme.key}`,
+      'Idempotency-Key: slow',
+      'Content-Type: application/json',
+      'Content-Length: 90000',
+    );
+    const lives = await Promise.all([
+      lifeOf('', ''),
+      lifeOf('GET /healthz HTTP/1.1\r\nHost: x\r\n', 'X'),
+      lifeOf(post, ' '),
+    ]);
+    for (const { text } of lives) {
+      expect(text).toMatch(/^HTTP\/1\.1 400 /);
+      expect(text).toContain('The request did not arrive in time.');
+    }
+    const [silent, headers, body] = lives.map(({ ms }) => ms) as [number, number, number];
+    // Not before their time either: the body has longer than the headers.
+    expect(Math.min(silent, headers)).toBeGreaterThanOrEqual(patience.headersMs - 50);
+    expect(body).toBeGreaterThanOrEqual(patience.requestMs - 50);
+    expect(Math.max(silent, headers, body)).toBeLessThan(10_000);
+  });
+
+  test('with reading loses the connection, and what was kept for them is let go', async () => {
+    const socket = await connected();
+    socket.pause();
+    const closed = once(socket, 'close');
+    const [serverSide] = await new Promise<Socket[]>((resolve) => {
+      app.server.once('request', ({ socket: one }) => resolve([one]));
+      socket.write(head('GET /openapi.json').repeat(60));
+    });
+    if (!serverSide) throw new Error('there is no connection');
+    await once(serverSide, 'close');
+    expect(serverSide.writableLength).toBe(0);
+    socket.destroy();
+    await closed;
+  });
+
+  test('is waited for by a real server for times that are all set', () => {
+    const { headersTimeout, requestTimeout, timeout, keepAliveTimeout } = server.app.server;
+    expect({ headersTimeout, requestTimeout, timeout }).toEqual({
+      ...{ headersTimeout: 15_000, requestTimeout: 60_000, timeout: 300_000 },
+    });
+    // Node lets these two change places when they are the other way round.
+    expect(headersTimeout).toBeLessThan(requestTimeout);
+    expect(keepAliveTimeout).toBeGreaterThan(0);
+    expect(keepAliveTimeout).toBeLessThan(timeout);
+  });
+});
