@@ -27,6 +27,17 @@ export function toFailure(error: unknown): unknown {
   return kind ? new DatabaseFailure(kind, error, constraint) : error;
 }
 
+/**
+ * Whether a failure says something about the connection: it is gone, late or leads to a server that takes no writes. A server that
+ * has cancelled a statement or has no room is another matter: its connections are as good as before.
+ */
+export function isLoss(error: unknown): boolean {
+  if (!(error instanceof DatabaseFailure) || error.kind !== 'unavailable') return false;
+  const { code, severity } = (error.cause ?? {}) as { code?: unknown; severity?: unknown };
+  const state = severity !== undefined && typeof code === 'string' ? code : '';
+  return state !== '57014' && !state.startsWith('53');
+}
+
 // pg reports a lost connection by a system code or, for its own time-outs, only by words.
 const connectionWords =
   /^(Connection terminated|timeout exceeded|Client has encountered a connection error|Query read timeout|Client was closed|Cannot use a pool after)/;
