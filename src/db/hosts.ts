@@ -7,6 +7,15 @@ const graceMs = 200;
 // While none takes writes every request that fails would look anew.
 const pauseMs = 200;
 
+/** A standby, or a server that was told to take no writes. */
+export class TakesNoWrites extends Error {
+  override readonly name = 'TakesNoWrites';
+
+  constructor() {
+    super('this host takes no writes');
+  }
+}
+
 interface Found {
   readonly url: string;
   /** It grows with every promotion; 0 where it cannot be known. */
@@ -14,7 +23,7 @@ interface Found {
 }
 
 /**
- * The hosts of a database, of which one takes writes. The first is used until something fails; then all are asked at once, and
+ * The hosts of a database, of which one takes writes. At first and whenever something fails all are asked at once, and
  * the one that takes writes is used from there on. If two say so, the one that was promoted later does: the other is a primary that
  * does not know yet that it was replaced. A host of an earlier promotion than one that was seen before is not gone back to.
  */
@@ -25,6 +34,7 @@ export class Hosts {
   #timeline = 0;
   #looking: Promise<boolean> | undefined;
   #failedAt = Number.NEGATIVE_INFINITY;
+  #hasLooked = false;
 
   constructor(databaseUrl: string) {
     const read = readDatabaseUrl(databaseUrl);
@@ -51,10 +61,11 @@ export class Hosts {
 
   /** Resolves when nobody is looking: a connection that is made before would be one to where it failed. */
   async settled(): Promise<void> {
-    await this.#looking;
+    await (this.#hasLooked ? this.#looking : this.look());
   }
 
   async #lookAtAll(): Promise<boolean> {
+    this.#hasLooked = true;
     const found: Found[] = [];
     const timers: NodeJS.Timeout[] = [];
     await new Promise<void>((resolve) => {

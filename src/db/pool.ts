@@ -3,7 +3,7 @@ import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Statement } from '../kernel/table.ts';
 import type { Connection, Database, Executed } from './database.ts';
 import { isLoss, toFailure } from './failure.ts';
-import type { Hosts } from './hosts.ts';
+import { type Hosts, TakesNoWrites } from './hosts.ts';
 
 export interface PoolSettings {
   readonly kind: Database['kind'];
@@ -86,7 +86,7 @@ export function openPool(settings: PoolSettings): Database {
       const told: unknown = await client.query({ text, query_timeout: connectMsMax } as pg.QueryConfig);
       const last = (told as pg.QueryResult<{ transaction_read_only: string }>[]).at(-1);
       if (hosts?.mustTakeWrites && last?.rows[0]?.transaction_read_only !== 'off')
-        throw new DatabaseFailure('unavailable', new Error('this host takes no writes'));
+        throw new DatabaseFailure('unavailable', new TakesNoWrites());
     },
   } as pg.PoolConfig);
   // An idle connection that the server closes is reported here; without a listener it would end the process.

@@ -1,4 +1,5 @@
 import type { Database } from './database.ts';
+import { TakesNoWrites } from './hosts.ts';
 import { readMigrations } from './migrate.ts';
 
 const readinessMsMax = 2_000;
@@ -27,6 +28,7 @@ export async function databaseReadiness(database: Database): Promise<Readiness> 
 }
 
 const unreachable: Readiness = { ok: false, reason: 'The database cannot be reached.' };
+const readOnly: Readiness = { ok: false, reason: 'The database takes no writes.' };
 const undefinedTable = '42P01';
 
 const statement = {
@@ -38,10 +40,11 @@ const statement = {
 async function look(database: Database): Promise<Readiness> {
   try {
     const [row] = await database.query<{ readOnly: string; version: number | null }>(statement, []);
-    if (row?.readOnly !== 'off') return { ok: false, reason: 'The database takes no writes.' };
+    if (row?.readOnly !== 'off') return readOnly;
     const isBehind = (row.version ?? 0) < (await newest());
     return isBehind ? notMigrated : { ok: true };
   } catch (error) {
+    if ((error as Error).cause instanceof TakesNoWrites) return readOnly;
     return (error as { code?: unknown }).code === undefinedTable ? notMigrated : unreachable;
   }
 }
