@@ -119,7 +119,7 @@ const ways = [
 ] as const;
 
 it.each(Object.keys(writes))(
-  'a %s is done once, wherever its connection breaks',
+  'a write (%s) is done once, wherever its connection breaks',
   {
     timeout: 120_000,
   },
@@ -130,6 +130,7 @@ it.each(Object.keys(writes))(
     const clean = await insist(client, write, randomUUID());
     const before = await countsOf(orgId);
     const requestIds: string[] = [];
+    let places = 0;
     const holes = [{ side: 'server', how: 'hole', isWarm: true }] as const;
     for (const way of [...ways, ...(name === 'create' || name === 'refund' ? holes : [])]) {
       const broken = await breakEverywhere(client, write, way);
