@@ -67,6 +67,10 @@ export interface AppSettings {
 }
 
 const requestMsMax = 30_000;
+// Nothing moves on a connection: its reader has stopped to read, or is gone without a word. No answer takes half as long to begin.
+const silenceMsMax = 120_000;
+// A connection that says nothing costs some kilobytes; one more than this is closed at once.
+const connectionsMax = 10_000;
 // A long id is as unknown as a short one: it must reach the handler and be a record that is not there.
 // The limit for headers, which the path counts to, is 16 KiB.
 const paramLengthMax = 16 * 1_024;
@@ -84,6 +88,7 @@ export function createApp(settings: AppSettings): FastifyInstance {
     genReqId: () => formatId('request', newSuffix()),
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: requestMsMax,
+    connectionTimeout: silenceMsMax,
     routerOptions: { maxParamLength: paramLengthMax },
     // Node's own answer to a missing Host header has no body; ours says what is missing.
     http: { requireHostHeader: false },
@@ -93,6 +98,7 @@ export function createApp(settings: AppSettings): FastifyInstance {
       void sendRefusal(reply as unknown as FastifyReply, refusalOf(error), docsUrl()),
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, docsUrl()),
   });
+  app.server.maxConnections = connectionsMax;
   app.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const { headers, body } = unreadable('The header Expect may only be 100-continue.', docsUrl());
     response.writeHead(statusOf('invalid_request'), headers).end(body);
