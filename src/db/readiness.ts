@@ -17,7 +17,7 @@ export async function databaseReadiness(database: Database): Promise<Readiness> 
   });
   let looking = underWay.get(database);
   if (!looking) {
-    looking = look(database).finally(() => underWay.delete(database));
+    looking = lookTwice(database).finally(() => underWay.delete(database));
     underWay.set(database, looking);
   }
   try {
@@ -35,7 +35,15 @@ const statement = {
   name: 'ready',
   text: `select current_setting('transaction_read_only') as "readOnly",
     (select max(version) from schema_migrations) as version`,
+  // A connection that leads nowhere is given up with the look, and the next look has another.
+  msMax: readinessMsMax,
 };
+
+/** A connection that was closed while nobody used it is found out by using it: that alone is no reason to be out of service. */
+async function lookTwice(database: Database): Promise<Readiness> {
+  const first = await look(database);
+  return first === unreachable ? look(database) : first;
+}
 
 async function look(database: Database): Promise<Readiness> {
   try {
