@@ -2,7 +2,7 @@ import pg from 'pg';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Statement } from '../kernel/table.ts';
 import type { Connection, Database, Executed } from './database.ts';
-import { isLoss, toFailure } from './failure.ts';
+import { isAborted, isLoss, toFailure } from './failure.ts';
 import { type Hosts, TakesNoWrites } from './hosts.ts';
 
 export interface PoolSettings {
@@ -197,17 +197,28 @@ async function inTransaction<Result>(
   begun.catch(() => undefined);
   let result: Result;
   let committed: Promise<void> | undefined;
+  let first: unknown;
+  // Statements travel together, and behind one that fails the others are refused for that alone: whoever waits for those is told
+  // what failed, and not that something did.
+  const told = async <Value>(asked: Promise<Value>): Promise<Value> => {
+    try {
+      return await asked;
+    } catch (error) {
+      first ??= error;
+      throw isAborted(error) ? first : error;
+    }
+  };
   try {
     result = await work({
-      query: (statement, values) => run(client, statement, values),
+      query: (statement, values) => told(run(client, statement, values)),
       finish: async <Row>(statement: Statement, values: readonly unknown[]) => {
-        const rows = run<Row>(client, statement, values);
+        const rows = told(run<Row>(client, statement, values));
         // Not awaited either: when the statement fails, this commit finds the transaction aborted and rolls it back.
         committed = runScript(client, 'commit');
         committed.catch(() => undefined);
         return rows;
       },
-      script: (sql, msMax) => runScript(client, sql, msMax),
+      script: (sql, msMax) => told(runScript(client, sql, msMax)),
     });
     await begun;
   } catch (error) {

@@ -26,6 +26,8 @@ export interface DatabaseProxy {
   breakAt(breakage: Breakage): void;
   /** The type of the message that was broken at, such as `Q` or `C`; undefined when there was none. Ends the order. */
   end(): string | undefined;
+  /** Nothing passes any more over the connections that are open now. */
+  silence(): void;
   /** Closes every connection at both ends. */
   cutAll(): void;
   close(): Promise<void>;
@@ -33,6 +35,7 @@ export interface DatabaseProxy {
 
 export async function openDatabaseProxy(targetPort: number): Promise<DatabaseProxy> {
   const sockets = new Set<Socket>();
+  const silencers = new Set<() => void>();
   let order: Breakage | undefined;
   let seen = 0;
   let broken: string | undefined;
@@ -40,12 +43,21 @@ export async function openDatabaseProxy(targetPort: number): Promise<DatabasePro
   const proxy = createServer((client) => {
     const server = connect(targetPort, '127.0.0.1');
     let isOver = false;
+    // What one end does is not heard at the other any more, not even that it goes.
+    let isSilent = false;
+    const silence = () => {
+      isOver = true;
+      isSilent = true;
+    };
+    silencers.add(silence);
     for (const socket of [client, server]) {
       socket.setNoDelay(true);
       sockets.add(socket);
       socket.on('error', () => undefined);
       socket.on('close', () => {
         sockets.delete(socket);
+        silencers.delete(silence);
+        if (isSilent) return;
         client.destroy();
         server.destroy();
       });
@@ -64,7 +76,7 @@ export async function openDatabaseProxy(targetPort: number): Promise<DatabasePro
       });
     };
     const breakHere = (how: Break, to: Socket, bytes: Buffer) => {
-      if (how === 'hole') return;
+      if (how === 'hole') return silence();
       if (how === 'half') to.write(bytes.subarray(0, Math.floor(bytes.length / 2)));
       for (const socket of [client, server]) {
         if (how === 'reset') socket.resetAndDestroy();
@@ -89,6 +101,9 @@ export async function openDatabaseProxy(targetPort: number): Promise<DatabasePro
     end: () => {
       order = undefined;
       return broken;
+    },
+    silence: () => {
+      for (const silence of silencers) silence();
     },
     cutAll,
     close: async () => {
