@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { readDatabaseUrl } from './kernel/database-url.ts';
 
 /** Flags, then environment, then defaults; read once, checked, and never changed afterwards. */
 export interface Config {
@@ -78,7 +79,8 @@ whether the signature of a webhook request is right, and why not.
   --version, --help
 
 Variables without a flag:
-  DATABASE_URL               PostgreSQL 15 or newer instead of the embedded database
+  DATABASE_URL               PostgreSQL 15 or newer instead of the embedded database; of several hosts
+                             (postgres://user:password@first:5432,second:5432/database) the one that takes writes
   SANDBANK_SECRET            encrypts the secrets of webhooks and signs the sessions of the console; required with DATABASE_URL, else made and kept with the data
   SANDBANK_PRIVATE_WEBHOOKS  on or off: whether webhooks may go to private addresses; off with DATABASE_URL, else on
   SANDBANK_REGISTRATION      open or closed: whether anybody may sign up in the console, or only who was invited;
@@ -209,12 +211,8 @@ function hostOf(text: string): string {
 
 function databaseUrlOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  // The URL may hold a password, so the message does not repeat it.
-  if (!URL.canParse(text) || !/^postgres(ql)?:$/.test(new URL(text).protocol)) {
-    throw new ConfigProblem(
-      'DATABASE_URL must be a PostgreSQL URL such as postgres://user:password@host:5432/database.',
-    );
-  }
+  const read = readDatabaseUrl(text);
+  if ('problem' in read) throw new ConfigProblem(read.problem);
   return text;
 }
 

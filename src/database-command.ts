@@ -5,6 +5,7 @@ import type { Database } from './db/database.ts';
 import { migrate, pendingMigrations } from './db/migrate.ts';
 import { openPglite } from './db/pglite.ts';
 import { openPostgres } from './db/postgres.ts';
+import { readDatabaseUrl } from './kernel/database-url.ts';
 
 export interface DatabaseAsked {
   /** What was given as `--data`. */
@@ -79,8 +80,8 @@ export function whereData({
   dataDirectory,
 }: Pick<Config, 'databaseUrl' | 'dataDirectory'>): string {
   if (databaseUrl !== undefined) {
-    const { hostname, port, pathname } = new URL(databaseUrl);
-    return `PostgreSQL at ${hostname}${port ? `:${port}` : ''}${pathname} (persists)`;
+    const read = readDatabaseUrl(databaseUrl);
+    return `PostgreSQL at ${'shown' in read ? read.shown : 'a host'} (persists)`;
   }
   return dataDirectory === undefined ? 'in memory (gone when it stops)' : `${dataDirectory} (persists)`;
 }

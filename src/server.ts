@@ -98,12 +98,12 @@ export async function createServer(
 ): Promise<Server> {
   // The logger belongs to Fastify, which is made last; until then there is nothing to log about.
   let log: FastifyInstance['log'] | undefined;
-  const database =
-    config.databaseUrl === undefined
-      ? await (opening ?? openPglite({ dataDirectory: config.dataDirectory, onCrash }))
+  const database = await (opening ??
+    (config.databaseUrl === undefined
+      ? openPglite({ dataDirectory: config.dataDirectory, onCrash })
       : openPostgres(config.databaseUrl, (error) =>
           log?.warn(`a database connection was lost: ${error.message}`),
-        );
+        )));
   try {
     await migrate(database);
     const secret = config.secret ?? (await ownSecret(config.dataDirectory));

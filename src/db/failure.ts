@@ -9,6 +9,7 @@ const kindOfState: Readonly<Record<string, FailureKind>> = {
   '57P01': 'unavailable', // admin_shutdown
   '57P02': 'unavailable', // crash_shutdown
   '57P03': 'unavailable', // cannot_connect_now
+  '25P03': 'unavailable', // idle_in_transaction_session_timeout: this process stood still, or the network did
   '25006': 'unavailable', // read_only_sql_transaction: a standby that is not promoted yet
 };
 
@@ -25,6 +26,22 @@ export function toFailure(error: unknown): unknown {
   const kind =
     kindOfState[code] ?? (code.startsWith('08') || code.startsWith('53') ? 'unavailable' : undefined);
   return kind ? new DatabaseFailure(kind, error, constraint) : error;
+}
+
+/**
+ * Whether a failure says something about the connection: it is gone, late or leads to a server that takes no writes. A server that
+ * has cancelled a statement or has no room is another matter: its connections are as good as before.
+ */
+export function isLoss(error: unknown): boolean {
+  if (!(error instanceof DatabaseFailure) || error.kind !== 'unavailable') return false;
+  const { code, severity } = (error.cause ?? {}) as { code?: unknown; severity?: unknown };
+  const state = severity !== undefined && typeof code === 'string' ? code : '';
+  return state !== '57014' && !state.startsWith('53');
+}
+
+/** A statement that was refused because one before it in the same transaction had failed. */
+export function isAborted(error: unknown): boolean {
+  return (error as { code?: unknown }).code === '25P02';
 }
 
 // pg reports a lost connection by a system code or, for its own time-outs, only by words.

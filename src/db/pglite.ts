@@ -38,12 +38,12 @@ export async function openPglite(options: PgliteOptions): Promise<Database> {
       kind: 'pglite',
       connectionsMax: 1,
       lanesMax: 1,
-      target: {
+      target: () => ({
         user: 'postgres',
         database: 'postgres',
         ssl: false,
         stream: () => new PgliteStream(worker) as never,
-      },
+      }),
       onClose: async () => {
         isClosing = true;
         await closeWorker(worker);

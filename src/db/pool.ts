@@ -2,29 +2,40 @@ import pg from 'pg';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Statement } from '../kernel/table.ts';
 import type { Connection, Database, Executed } from './database.ts';
-import { toFailure } from './failure.ts';
+import { isAborted, isLoss, toFailure } from './failure.ts';
+import { type Hosts, TakesNoWrites } from './hosts.ts';
 
 export interface PoolSettings {
   readonly kind: Database['kind'];
   readonly connectionsMax: number;
   readonly lanesMax: number;
-  /** How pg reaches the server: a connection string, or a stream of our own to PGlite. */
-  readonly target: pg.PoolConfig;
+  /** How pg reaches the server, asked for each connection: a connection string, or a stream of our own to PGlite. */
+  readonly target: () => pg.ClientConfig;
+  /** Where there is more than one host: what fails makes it look for the one that takes writes. */
+  readonly hosts?: Pick<Hosts, 'look' | 'settled' | 'mustTakeWrites'>;
+  readonly limits?: PoolLimits;
   readonly onClose?: () => Promise<void>;
   readonly onIdleError?: (error: Error) => void;
 }
 
-const waitForConnectionMsMax = 5_000;
-const queryMsMax = 10_000;
+/** How long a connection and an answer are waited for. */
+export interface PoolLimits {
+  readonly connectMsMax: number;
+  readonly queryMsMax: number;
+}
+
+const usualLimits: PoolLimits = { connectMsMax: 5_000, queryMsMax: 10_000 };
 
 /**
  * Each connection is told the same things. All our statements find rows by key, and some are planned while tables are
  * still empty: a plan that scans would be kept and cost more with every row (3.3 ms against 1.2 ms for one look-up at
  * a few thousand rows), so scans and the joins that need them are switched off. A lock that is not had within one
- * second is told to the client instead of holding a whole batch.
+ * second is told to the client instead of holding a whole batch. A transaction that this process began and cannot end, because the
+ * network between is gone, is ended by the server: it would hold its locks for the two hours of TCP.
  */
-const sessionSettings = `
-  set time zone 'UTC'; set lock_timeout = '1s'; set statement_timeout = '9s'; set jit = off;
+const sessionSettings = ({ queryMsMax }: PoolLimits) => `
+  set time zone 'UTC'; set lock_timeout = '1s'; set statement_timeout = ${Math.floor(queryMsMax * 0.9)}; set jit = off;
+  set idle_in_transaction_session_timeout = ${queryMsMax * 3};
   set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off;`;
 
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {
@@ -42,21 +53,40 @@ const types: pg.CustomTypesConfig = {
     (format === 'binary' ? undefined : parsers[oid]) ?? pg.types.getTypeParser(oid, format),
 };
 
+/**
+ * A connection is used until it fails. The others that were made before a failure are not trusted then: they may lead to
+ * where nobody answers, and each would have to be waited for. They are closed as their turn comes, and new ones are made, to the
+ * host that takes writes.
+ */
 export function openPool(settings: PoolSettings): Database {
+  const { kind, hosts, limits = usualLimits } = settings;
+  const { connectMsMax, queryMsMax } = limits;
+  let failures = 0;
+  const failuresBefore = new WeakMap<object, number>();
+  class PoolClient extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      super({ ...config, ...settings.target() });
+      failuresBefore.set(this, failures);
+    }
+  }
   const pool = new pg.Pool({
-    ...settings.target,
+    Client: PoolClient,
     types,
     max: settings.connectionsMax,
     pipeline: true,
-    connectionTimeoutMillis: waitForConnectionMsMax,
+    connectionTimeoutMillis: connectMsMax,
     query_timeout: queryMsMax,
-    idleTimeoutMillis: settings.kind === 'pglite' ? 0 : 60_000,
+    idleTimeoutMillis: kind === 'pglite' ? 0 : 60_000,
     onConnect: async (client: pg.ClientBase) => {
       // PGlite has one session for ever: what an earlier connection prepared is still there.
-      if (settings.kind === 'pglite') await client.query('discard all');
+      if (kind === 'pglite') await client.query('discard all');
       // Only other processes need to be told of what is committed, and only they could hear it.
-      const announces = settings.kind === 'postgres' ? "set sandbank.announces = 'on';" : '';
-      await client.query(sessionSettings + announces);
+      const announces = kind === 'postgres' ? "set sandbank.announces = 'on';" : '';
+      const text = `${sessionSettings(limits)}${announces} show transaction_read_only`;
+      const told: unknown = await client.query({ text, query_timeout: connectMsMax } as pg.QueryConfig);
+      const last = (told as pg.QueryResult<{ transaction_read_only: string }>[]).at(-1);
+      if (hosts?.mustTakeWrites && last?.rows[0]?.transaction_read_only !== 'off')
+        throw new DatabaseFailure('unavailable', new TakesNoWrites());
     },
   } as pg.PoolConfig);
   // An idle connection that the server closes is reported here; without a listener it would end the process.
@@ -64,26 +94,45 @@ export function openPool(settings: PoolSettings): Database {
   // So is one that is lost while it is used; there the query fails too, and that is where it is dealt with.
   pool.on('connect', (client) => client.on('error', () => undefined));
 
-  async function withClient<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
-    let client: pg.PoolClient;
-    try {
-      client = await pool.connect();
-    } catch (error) {
-      throw toFailure(error);
+  async function trustedClient(): Promise<pg.PoolClient> {
+    await hosts?.settled();
+    for (let dropped = 0; ; dropped += 1) {
+      const client = await pool.connect();
+      if (failuresBefore.get(client) === failures || dropped > settings.connectionsMax) return client;
+      client.release(true);
     }
+  }
+
+  /** Nothing was asked yet, so a second attempt at another host cannot do anything twice. */
+  async function connect(): Promise<pg.PoolClient> {
+    try {
+      return await trustedClient();
+    } catch (error) {
+      if (!(await hosts?.look())) throw toFailure(error);
+      return trustedClient().catch((second: unknown) => {
+        throw toFailure(second);
+      });
+    }
+  }
+
+  async function withClient<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
+    const client = await connect();
     try {
       const result = await work(client);
       client.release();
       return result;
     } catch (error) {
       // After a refused statement the connection is as good as before; after a lost or late answer it is not.
-      client.release(error instanceof DatabaseFailure && error.kind === 'unavailable');
+      const isLost = isLoss(error);
+      if (isLost && failuresBefore.get(client) === failures) failures += 1;
+      if (isLost) void hosts?.look();
+      client.release(isLost);
       throw error;
     }
   }
 
   return {
-    kind: settings.kind,
+    kind,
     lanesMax: settings.lanesMax,
     query: <Row>(statement: Statement, values: readonly unknown[]) =>
       withClient((client) => run<Row>(client, statement, values)),
@@ -130,9 +179,10 @@ async function execute(client: pg.PoolClient, text: string, values: readonly unk
   }
 }
 
-async function runScript(client: pg.PoolClient, sql: string, msMax = queryMsMax): Promise<void> {
+async function runScript(client: pg.PoolClient, sql: string, msMax?: number): Promise<void> {
   try {
-    await client.query({ text: sql, query_timeout: msMax } as pg.QueryConfig);
+    const limit = msMax === undefined ? {} : { query_timeout: msMax };
+    await client.query({ text: sql, ...limit } as pg.QueryConfig);
   } catch (error) {
     throw toFailure(error);
   }
@@ -147,20 +197,33 @@ async function inTransaction<Result>(
   begun.catch(() => undefined);
   let result: Result;
   let committed: Promise<void> | undefined;
+  let first: unknown;
+  // Statements travel together, and behind one that fails the others are refused for that alone: whoever waits for those is told
+  // what failed, and not that something did.
+  const told = async <Value>(asked: Promise<Value>): Promise<Value> => {
+    try {
+      return await asked;
+    } catch (error) {
+      first ??= error;
+      throw isAborted(error) ? first : error;
+    }
+  };
   try {
     result = await work({
-      query: (statement, values) => run(client, statement, values),
+      query: (statement, values) => told(run(client, statement, values)),
       finish: async <Row>(statement: Statement, values: readonly unknown[]) => {
-        const rows = run<Row>(client, statement, values);
+        const rows = told(run<Row>(client, statement, values));
         // Not awaited either: when the statement fails, this commit finds the transaction aborted and rolls it back.
         committed = runScript(client, 'commit');
         committed.catch(() => undefined);
         return rows;
       },
-      script: (sql, msMax) => runScript(client, sql, msMax),
+      script: (sql, msMax) => told(runScript(client, sql, msMax)),
     });
     await begun;
   } catch (error) {
+    // One that is lost ends its transaction with it, and asking it to would only take as long once more.
+    if (isLoss(error)) throw error;
     // A connection that cannot even roll back is not given to anybody again.
     await runScript(client, 'rollback').catch((failure: unknown) => {
       throw new DatabaseFailure('unavailable', failure);

@@ -1,5 +1,6 @@
 import type { Database } from './database.ts';
-import { openPool } from './pool.ts';
+import { Hosts } from './hosts.ts';
+import { openPool, type PoolLimits } from './pool.ts';
 
 const connectionsMax = 10;
 /**
@@ -8,12 +9,19 @@ const connectionsMax = 10;
  */
 const lanesMax = 2;
 
-export function openPostgres(databaseUrl: string, onIdleError: (error: Error) => void): Database {
+export function openPostgres(
+  databaseUrl: string,
+  onIdleError: (error: Error) => void,
+  limits?: PoolLimits,
+): Database {
+  const hosts = new Hosts(databaseUrl);
   return openPool({
     kind: 'postgres',
     connectionsMax,
     lanesMax,
-    target: { connectionString: databaseUrl, application_name: 'sandbank', keepAlive: true },
+    target: () => ({ connectionString: hosts.current, application_name: 'sandbank', keepAlive: true }),
+    hosts,
+    ...(limits === undefined ? {} : { limits }),
     onIdleError,
   });
 }

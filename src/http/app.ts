@@ -74,14 +74,16 @@ export interface Patience {
   readonly headersMs: number;
   /** To the end of the body: the snapshot that an operator sends is read as it is written. */
   readonly requestMs: number;
-  /** Without a byte in either direction: who does not read an answer. A stream of events says something every 15 s. */
+  /** Without a byte in either direction: who does not read, or is gone without a word. A stream says something every 15 s. */
   readonly silentMs: number;
   /** How often the first two are looked at. */
   readonly checkMs: number;
 }
 
 // All are said, because Node has the times for headers and for bodies change places when only the second one is shorter.
-const usualPatience: Patience = { headersMs: 15_000, requestMs: 60_000, silentMs: 300_000, checkMs: 5_000 };
+const usualPatience: Patience = { headersMs: 15_000, requestMs: 60_000, silentMs: 120_000, checkMs: 5_000 };
+// A connection that says nothing costs some kilobytes; one more than this is closed at once.
+const connectionsMax = 10_000;
 // A long id is as unknown as a short one: it must reach the handler and be a record that is not there.
 // The limit for headers, which the path counts to, is 16 KiB.
 const paramLengthMax = 16 * 1_024;
@@ -110,6 +112,7 @@ export function createApp(settings: AppSettings): FastifyInstance {
       void sendRefusal(reply as unknown as FastifyReply, refusalOf(error), docsUrl()),
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, docsUrl()),
   });
+  app.server.maxConnections = connectionsMax;
   app.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const { headers, body } = unreadable('The header Expect may only be 100-continue.', docsUrl());
     response.writeHead(statusOf('invalid_request'), headers).end(body);

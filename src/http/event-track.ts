@@ -14,6 +14,8 @@ export const lookBackMs = 15_000;
 export const eventsInReadMax = 500;
 // Above this many in that time, some 300 a second, it looks back less far.
 const seenMax = 5_000;
+// Another node's clock may be ahead by this much without being wrong.
+const aheadMs = 2_000;
 
 /** How far a feed has come with one source: what is new there is found once. */
 export class EventTrack {
@@ -24,12 +26,14 @@ export class EventTrack {
   readonly #seen = new Set<string>();
   /** Nothing before this id is looked for: it was there before the feed, or so much has been seen since. */
   #from: string;
+  #lastRead: Instant;
 
   constructor(source: EventSource, reader: Pick<Reader, 'rows'>, orgId: string, now: Instant) {
     this.source = source;
     this.#reader = reader;
     this.#orgId = orgId;
     this.#from = this.#oldest(now);
+    this.#lastRead = now;
   }
 
   /** What is there by now counts as seen. */
@@ -39,6 +43,8 @@ export class EventTrack {
   }
 
   async read(now: Instant): Promise<readonly FoundEvent[]> {
+    if (now < this.#lastRead - lookBackMs) await this.#turnBack(now);
+    this.#lastRead = now;
     this.#forget(this.#oldest(now));
     const known = [...this.#seen];
     const events = await findEventsBehind(
@@ -51,6 +57,17 @@ export class EventTrack {
     );
     for (const { foundBy } of events) this.#seen.add(foundBy);
     return events;
+  }
+
+  /**
+   * The machine's clock was set back, and what is made from now on has ids before those that were seen. Those ahead of it count as
+   * seen; the few around it may be told once more.
+   */
+  async #turnBack(now: Instant): Promise<void> {
+    const ahead = firstIdAt(idKindOf(this.source), now + aheadMs);
+    const ids = await findSourceIds(this.#reader, this.source, this.#orgId, ahead, seenMax);
+    for (const id of ids.reverse()) this.#seen.add(id);
+    this.#from = this.#oldest(now);
   }
 
   #oldest(now: Instant): string {

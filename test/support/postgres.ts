@@ -27,16 +27,21 @@ export interface PostgresOptions {
   readonly fsync?: boolean;
   /** Server settings, as in postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** A server that is stopped at the moment: this one begins as its standby, with a copy of its data. */
+  readonly standbyOf?: Pick<Postgres, 'dataDirectory' | 'port'>;
 }
 
 export interface Postgres {
   /** The database `postgres`, as the superuser `postgres`, without a password. */
   readonly url: string;
   readonly port: number;
+  readonly dataDirectory: string;
   createDatabase(name?: string): Promise<string>;
   /** `immediate` is the crash: connections break, and the next start recovers from the log. */
   stopServer(mode?: 'fast' | 'immediate'): Promise<void>;
   startServer(): Promise<void>;
+  /** `kill -9` of every process of the server. */
+  kill(): Promise<void>;
   /** SIGSTOP to every process of the server: it keeps its connections and says nothing more. */
   freeze(): void;
   thaw(): void;
@@ -79,7 +84,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       child.once('exit', () => clearTimeout(timer));
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         logs = (logs + text).slice(-LOG_CHARACTERS_MAX);
-        if (!logs.includes('database system is ready to accept connections')) return;
+        if (!/database system is ready to accept (read-only )?connections/.test(logs)) return;
         clearTimeout(timer);
         resolve();
       });
@@ -90,7 +95,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     if ('unref' in child.stderr && typeof child.stderr.unref === 'function') child.stderr.unref();
   };
 
-  const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => {
+  const signal = (name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void => {
     const pid = server?.pid;
     if (pid === undefined || server?.exitCode !== null) return;
     // The postmaster first: a stopped one starts no more children behind our back.
@@ -109,6 +114,16 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     await ended;
   };
 
+  const kill = async (): Promise<void> => {
+    const child = server;
+    if (child === undefined) return;
+    const ended = once(child, 'exit');
+    child.ref();
+    signal('SIGKILL');
+    server = undefined;
+    await ended;
+  };
+
   const stop = async (): Promise<void> => {
     await stopServer('immediate');
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
@@ -116,19 +131,27 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   };
 
   try {
-    run(
-      path.join(bin, 'initdb'),
-      ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
-      account,
-    );
+    if (options.standbyOf) {
+      // The package has no pg_basebackup; the data of a server that is stopped can be copied as they are.
+      run('cp', ['-a', options.standbyOf.dataDirectory, data], account);
+      run('touch', [path.join(data, 'standby.signal')], account);
+    } else {
+      run(
+        path.join(bin, 'initdb'),
+        ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+        account,
+      );
+    }
     const port = await launchOnFreePort(launch);
     const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
     return {
       url,
       port,
+      dataDirectory: data,
       createDatabase: (name) => createDatabase(url, name),
       stopServer,
       startServer: () => launch(port),
+      kill,
       freeze: () => signal('SIGSTOP'),
       thaw: () => signal('SIGCONT'),
       stop,
@@ -208,7 +231,16 @@ function settingsOf(options: PostgresOptions): Record<string, string> {
     unix_socket_directories: '',
     max_connections: '200',
     fsync: options.fsync === true ? 'on' : 'off',
+    ...(options.standbyOf === undefined ? {} : standbySettings(options.standbyOf.port)),
     ...options.settings,
+  };
+}
+
+function standbySettings(port: number): Record<string, string> {
+  return {
+    primary_conninfo: `host=127.0.0.1 port=${port} user=postgres application_name=standby`,
+    // Not five seconds: the primary comes up a moment after its standby.
+    wal_retrieve_retry_interval: '100ms',
   };
 }
 

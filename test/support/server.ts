@@ -33,13 +33,20 @@ export type DatabaseKind = (typeof databaseKinds)[number];
 const quickFigures = { cost: 2 ** 10, blockSize: 8, parallelization: 1 };
 
 /** The server as it is put together for users: embedded in memory, or on a fresh database of the run's PostgreSQL. */
-export async function openServer(kind: DatabaseKind, overrides: Partial<Config> = {}): Promise<Server> {
+export async function openServer(
+  kind: DatabaseKind,
+  overrides: Partial<Config> = {},
+  opening?: Promise<Database>,
+): Promise<Server> {
   hashWith(quickFigures);
-  const server = await createServer({
+  const config: Config = {
     port: 0,
     host: '127.0.0.1',
     dataDirectory: undefined,
-    databaseUrl: kind === 'postgres' ? await createDatabase(inject('postgresUrl')) : undefined,
+    databaseUrl:
+      kind === 'postgres' && overrides.databaseUrl === undefined
+        ? await createDatabase(inject('postgresUrl'))
+        : undefined,
     seedFile: undefined,
     deterministic: undefined,
     role: 'all',
@@ -56,7 +63,8 @@ export async function openServer(kind: DatabaseKind, overrides: Partial<Config> 
     importFile: undefined,
     exportFile: undefined,
     ...overrides,
-  });
+  };
+  const server = await createServer(config, undefined, opening);
   holdToContract(server.app);
   return server;
 }

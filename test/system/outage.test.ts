@@ -8,8 +8,8 @@ import { expectWhole, queryPostgres } from './records.ts';
 
 // While PostgreSQL is gone an answer comes at once; while it is silent a new connection is waited for 5 s.
 const GONE_MS_MAX = 8_000;
-// The engine waits 20 s for the answer to a query, and what waited behind that batch may meet the same once more.
-const SILENT_MS_MAX = 45_000;
+// The engine waits 10 s for the answer to a query, and what waited behind that batch 5 s for a new connection.
+const SILENT_MS_MAX = 30_000;
 const LOG_LINE_LENGTH_MAX = 3_000;
 const PASSWORD = 'hunter2secret';
 const RECOVERY_MS_MAX = 15_000;

@@ -46,7 +46,7 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
     'src/users-command.ts',
     ['src/config.ts', 'src/server.ts', 'src/kernel/', 'src/resources/', 'src/workers/'],
   ],
-  ['src/database-command.ts', ['src/config.ts', 'src/db/']],
+  ['src/database-command.ts', ['src/config.ts', 'src/db/', 'src/kernel/']],
   ['src/webhooks-command.ts', ['src/config.ts', 'src/signature-check.ts']],
   [
     'src/seed.ts',
