@@ -46,6 +46,7 @@ export async function openServer(kind: DatabaseKind, overrides: Partial<Config> 
     rateLimit: undefined,
     logLevel: 'silent',
     hasMetrics: false,
+    hasTraces: false,
     publicUrl: undefined,
     secret: undefined,
     allowsPrivateWebhooks: true,
