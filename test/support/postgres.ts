@@ -27,6 +27,8 @@ export interface PostgresOptions {
   readonly fsync?: boolean;
   /** Server settings, as in postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** The folder of another PostgreSQL's programs, such as that of the system. */
+  readonly binaries?: string;
 }
 
 export interface Postgres {
@@ -48,7 +50,7 @@ export interface Postgres {
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const account = unprivilegedAccount();
   const folder = makeFolder(account);
-  const bin = usableBinaries(folder, account);
+  const bin = options.binaries ?? usableBinaries(folder, account);
   const data = path.join(folder, 'data');
   const watcher = watch(folder, path.join(bin, 'pg_ctl'), data, account);
 
