@@ -1,7 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { createMetrics, type Watched } from '../../src/telemetry/metrics.ts';
 
@@ -166,4 +167,18 @@ describe('the unit for systemd', () => {
       rmSync(folder, { recursive: true });
     },
   );
+});
+
+describe('the packages for traces', () => {
+  it('are read by one module, and that only where traces are sent', () => {
+    const root = fileURLToPath(new URL('../../src/', import.meta.url));
+    const sources = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.ts'),
+    );
+    const having = (words: RegExp) =>
+      sources.filter((name) => words.test(readFileSync(path.join(root, name), 'utf8')));
+    expect(having(/from '@opentelemetry\//)).toEqual(['telemetry/otlp.ts']);
+    expect(having(/^import (?!type\b).*\/otlp\.ts'/m)).toEqual([]);
+    expect(having(/import\('\.\/otlp\.ts'\)/)).toEqual(['telemetry/telemetry.ts']);
+  });
 });
