@@ -7,15 +7,16 @@ declare module 'fastify' {
   }
 }
 
-const slowMs = 1_000;
+const slowMsDefault = 1_000;
 // A server that is slow is slow for all: one line a second says so, and how many it stands for.
 const quietMs = 1_000;
 
 /** A line for each request at the level `debug`, and one at `warn` for those that took long. */
 export function addAccessLog(
   app: FastifyInstance,
-  { logLevel, uptime }: { readonly logLevel: string; readonly uptime: () => number },
+  settings: { readonly logLevel: string; readonly uptime: () => number; readonly slowMs?: number },
 ): void {
+  const { logLevel, uptime, slowMs = slowMsDefault } = settings;
   app.decorateRequest('isEndless', false);
   const { log } = app;
   const isTalkative = logLevel === 'debug' || logLevel === 'trace';
