@@ -23,6 +23,7 @@ describe('the configuration', () => {
       registration: 'open',
       logLevel: 'warn',
       hasMetrics: false,
+      hasTraces: false,
       publicUrl: undefined,
       secret: undefined,
       allowsPrivateWebhooks: true,
@@ -94,5 +95,24 @@ describe('the configuration', () => {
 
   it('never repeats a database URL, since it may hold a password', () => {
     expect(() => read([], { DATABASE_URL: 'mysql://u:hunter2@h/d' })).toThrow(/^(?!.*hunter2).*DATABASE_URL/);
+  });
+
+  it('sends traces where the variables of OpenTelemetry name a collector, and to none that it does not speak with', () => {
+    const to = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+    expect(read([], to).hasTraces).toBe(true);
+    expect(read([], { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://c.example/v1/traces' }).hasTraces).toBe(
+      true,
+    );
+    expect(read([], { ...to, OTEL_SDK_DISABLED: 'true' }).hasTraces).toBe(false);
+    expect(read([], { ...to, OTEL_TRACES_EXPORTER: 'none' }).hasTraces).toBe(false);
+    expect(read(['--deterministic', 'seed'], to).hasTraces).toBe(false);
+    expect(() => read([], { ...to, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })).toThrow(/4318/);
+    expect(() => read([], { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' })).toThrow(ConfigProblem);
+  });
+
+  it('tells more of a server that is shared', () => {
+    const shared = { DATABASE_URL: 'postgres://a@b/c', SANDBANK_SECRET: 'x'.repeat(32) };
+    expect(read([], shared).logLevel).toBe('info');
+    expect(read([], { ...shared, LOG_LEVEL: 'error' }).logLevel).toBe('error');
   });
 });

@@ -15,6 +15,8 @@ export interface Config {
   readonly rateLimit: number | undefined;
   readonly logLevel: string;
   readonly hasMetrics: boolean;
+  /** Whether spans are sent to a collector, by the variables of OpenTelemetry. */
+  readonly hasTraces: boolean;
   readonly publicUrl: string | undefined;
   /** For encrypting what must be kept secret; undefined lets an embedded server make its own. */
   readonly secret: string | undefined;
@@ -91,7 +93,8 @@ Variables without a flag:
                              else one is made at each start
   SANDBANK_RATE_LIMIT        off, or requests a second for each key
   SANDBANK_PUBLIC_URL        the address under which callers know this server
-  LOG_LEVEL                  fatal, error, warn, info, debug, trace or silent (warn)`;
+  LOG_LEVEL                  fatal, error, warn, info, debug, trace or silent; info with DATABASE_URL, else warn
+  OTEL_EXPORTER_OTLP_ENDPOINT  where to send traces, as OTLP over HTTP; without it there are none`;
 
 export type Invocation =
   | { readonly show: 'help' | 'version' }
@@ -127,8 +130,9 @@ export function readConfig(
     deterministic,
     role: oneOf(roles, value(flags.role, 'SANDBANK_ROLE') ?? 'all', '--role'),
     rateLimit: rateLimitOf(env.SANDBANK_RATE_LIMIT || undefined, databaseUrl !== undefined),
-    logLevel: oneOf(logLevels, env.LOG_LEVEL || 'warn', 'LOG_LEVEL'),
+    logLevel: oneOf(logLevels, env.LOG_LEVEL || (databaseUrl === undefined ? 'warn' : 'info'), 'LOG_LEVEL'),
     hasMetrics: flags.metrics === true || switchOf(env.SANDBANK_METRICS || 'off', 'SANDBANK_METRICS'),
+    hasTraces: deterministic === undefined && tracesOf(env),
     publicUrl: publicUrlOf(env.SANDBANK_PUBLIC_URL || undefined),
     secret: secretOf(env.SANDBANK_SECRET || undefined, 'SANDBANK_SECRET'),
     allowsPrivateWebhooks: switchOf(
@@ -248,6 +252,21 @@ function daysOf(text: string, name: string): number {
   const days = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (days < 1) throw new ConfigProblem(`${name} must be a number of days from 1 to 9999, not "${text}".`);
   return days;
+}
+
+/** The variables are OpenTelemetry's; what else they say (headers, sampling, names) is read by its own library. */
+function tracesOf(env: Readonly<Record<string, string | undefined>>): boolean {
+  const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const isOff = env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none';
+  if (!endpoint || isOff) return false;
+  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))
+    throw new ConfigProblem('OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL.');
+  const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;
+  if (protocol === 'grpc')
+    throw new ConfigProblem(
+      'OTEL_EXPORTER_OTLP_PROTOCOL is grpc, and traces are sent over HTTP: use http/json and the HTTP port of the collector, which is 4318.',
+    );
+  return true;
 }
 
 function switchOf(text: string, name: string): boolean {

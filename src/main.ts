@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { keepDemoKey, readDemoKey, removeCliFile, writeCliFile } from './cli-file.ts';
 import { type Command, type Config, ConfigProblem, readConfig, usage } from './config.ts';
 import {
@@ -16,7 +15,7 @@ import type { Database } from './db/database.ts';
 import { MigrationChanged, pendingMigrations } from './db/migrate.ts';
 import { VaultProblem } from './engine/vault.ts';
 import { scopes } from './kernel/scopes.ts';
-import { packageRoot } from './places.ts';
+import { packageVersion } from './places.ts';
 import { findAnyKey } from './resources/api-keys/store.ts';
 import { findOrganizations } from './resources/organizations/store.ts';
 import { applySeed, readSeed, type Seed, SeedProblem } from './seed.ts';
@@ -43,7 +42,7 @@ export async function main(argv: readonly string[], opening?: Promise<Database>)
       return console.log(await usersCommand(argv.slice(1), process.env));
     }
     const invocation = readConfig(argv, process.env);
-    if ('show' in invocation) return console.log(invocation.show === 'help' ? usage : await ownVersion());
+    if ('show' in invocation) return console.log(invocation.show === 'help' ? usage : packageVersion());
     const { command, config, isJson } = invocation;
     name = command;
     if (command === 'verify') await check(config, isJson);
@@ -112,6 +111,7 @@ async function verifyAndClose(database: Database): Promise<Verification> {
 }
 
 async function run(config: Config, opening: Promise<Database> | undefined): Promise<void> {
+  const startedAt = performance.now();
   // Read first: a mistake in the seed file is told before anything is opened or made.
   const seed = config.seedFile === undefined ? undefined : await readSeed(config.seedFile);
   const server = await createServer(config, fail, opening);
@@ -129,14 +129,31 @@ async function run(config: Config, opening: Promise<Database> | undefined): Prom
       demo?.owners === 0
         ? await ownerLink(server, demo.id, config.publicUrl ?? address, server.wallClock)
         : undefined;
+    server.app.log.info(
+      {
+        version: packageVersion(),
+        role: config.role,
+        address: `${address}/`,
+        database: server.database.kind,
+        migrations: server.migrated,
+        durationMs: Math.round(performance.now() - startedAt),
+      },
+      'started',
+    );
     const words = [banner(config, address, link, demoKey, known?.lastFour), ...imported];
-    console.log(words.join('\n'));
+    if (speaksPlainly(config)) console.log(words.join('\n'));
+    else for (const line of imported) server.app.log.info(line.trim());
     for (const { url, secret } of secrets)
       console.log(`The secret of the webhook ${url}, shown only now: ${secret}\n`);
   } catch (error) {
     await server.close();
     throw error;
   }
+}
+
+/** To a person at a terminal, and where nothing else would say it. Of a shared server's output every line is one of the log. */
+function speaksPlainly({ databaseUrl, logLevel }: Config): boolean {
+  return databaseUrl === undefined || process.stdout.isTTY || !['info', 'debug', 'trace'].includes(logLevel);
 }
 
 /** Beside an embedded database, so that the command line works without settings. */
@@ -222,15 +239,24 @@ function banner(
 /** The first signal closes in order; a second one does not wait. */
 function closeOnSignal(server: Server, { exportFile: file, dataDirectory }: Config): void {
   let isClosing = false;
-  const onSignal = () => {
-    if (isClosing) process.exit(1);
+  const { log } = server.app;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (isClosing) {
+      log.warn({ signal }, 'stopped at once, because it was told twice');
+      process.exit(1);
+    }
     isClosing = true;
+    const startedAt = performance.now();
+    log.info({ signal }, 'stopping: requests under way are answered, new ones are not taken');
     const last = async () => {
       if (dataDirectory !== undefined) await removeCliFile(dataDirectory);
       if (file !== undefined) await exportFile(server, file);
     };
     server.close(last).then(
-      () => process.exit(0),
+      () => {
+        log.info({ signal, durationMs: Math.round(performance.now() - startedAt) }, 'stopped');
+        process.exit(0);
+      },
       (error: unknown) => {
         console.error(`Sandbank did not close cleanly. ${explain(error)}`);
         process.exit(1);
@@ -261,11 +287,4 @@ function explain(error: unknown): string {
   if (error.name === 'DatabaseFailure' || severity !== undefined)
     return `The database cannot be used: ${error.message}.`;
   return error.stack ?? error.message;
-}
-
-async function ownVersion(): Promise<string> {
-  const manifest = JSON.parse(await readFile(new URL('package.json', packageRoot), 'utf8')) as {
-    version: string;
-  };
-  return manifest.version;
 }

@@ -18,36 +18,30 @@ import { RequestJournal } from './engine/request-journal.ts';
 import { Seals } from './engine/seals.ts';
 import { SnapshotStore } from './engine/snapshot-store.ts';
 import { Vault } from './engine/vault.ts';
+import { errandsOf } from './errands.ts';
 import { createApp } from './http/app.ts';
 import type { Console } from './http/console.ts';
 import { Drain } from './http/drain.ts';
 import { EventStreams } from './http/event-stream.ts';
-import { createMetrics, unmeasured } from './http/metrics.ts';
+import { unmeasured } from './http/metrics.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { People } from './identity/people.ts';
 import { presentEntry } from './kernel/ledger-entry.ts';
 import type { Reader } from './kernel/route.ts';
 import type { Instant } from './kernel/table.ts';
-import { built } from './places.ts';
+import { built, packageVersion } from './places.ts';
 import { providers } from './provider/index.ts';
-import { beginAdvance } from './resources/clocks/machine.ts';
 import { coverageOf } from './resources/coverage/api.ts';
-import { resetCoverage } from './resources/coverage/machine.ts';
-import { beginExamination } from './resources/examinations/machine.ts';
 import { consoleRoutes, coverageUniverse, eventCatalogue, resources, routes } from './resources/index.ts';
-import { resetOrganization } from './resources/resets/machine.ts';
-import { beginFork } from './resources/snapshots/machine.ts';
-import { findAnyWebhook } from './resources/webhooks/store.ts';
 import { operatorTokenOf, ownSecret } from './secret.ts';
+import { openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import { AddressGuard } from './workers/address-guard.ts';
 import { ClockRunner } from './workers/clock-runner.ts';
-import { consoleErrands, hashOfToken } from './workers/console-errands.ts';
+import { hashOfToken } from './workers/console-errands.ts';
 import { Coverage } from './workers/coverage.ts';
 import { Deliverer } from './workers/deliverer.ts';
 import { createDeliveries } from './workers/deliveries.ts';
 import { Examinations } from './workers/examinations.ts';
-import { faultErrands } from './workers/fault-errands.ts';
-import { forkErrand } from './workers/fork-errand.ts';
 import { Operator } from './workers/operator.ts';
 import { startReaper } from './workers/reaper.ts';
 import { Replayer } from './workers/replayer.ts';
@@ -55,14 +49,15 @@ import { RequestLog } from './workers/request-log.ts';
 import { resetErrand } from './workers/reset-errand.ts';
 import { Sealer } from './workers/sealer.ts';
 import { Sender } from './workers/sender.ts';
-import { belongsTo } from './workers/signature.ts';
+import { tryVault } from './workers/signature.ts';
 import { Snapshots } from './workers/snapshots.ts';
 import { startTimers } from './workers/timers.ts';
-import { webhookErrands } from './workers/webhook-errands.ts';
 
 export interface Server {
   readonly app: FastifyInstance;
   readonly database: Database;
+  /** The names of the migrations that were applied at the start. */
+  readonly migrated: readonly string[];
   readonly engine: Engine;
   readonly reader: Reader;
   readonly vault: Vault;
@@ -98,20 +93,22 @@ export async function createServer(
 ): Promise<Server> {
   // The logger belongs to Fastify, which is made last; until then there is nothing to log about.
   let log: FastifyInstance['log'] | undefined;
-  const database = await (opening ??
+  const opened = await (opening ??
     (config.databaseUrl === undefined
       ? openPglite({ dataDirectory: config.dataDirectory, onCrash })
       : openPostgres(config.databaseUrl, (error) =>
           log?.warn(`a database connection was lost: ${error.message}`),
         )));
+  const telemetry = await openTelemetry(config, packageVersion(), opened.kind);
+  const database = telemetry.measured(opened);
   try {
-    await migrate(database);
+    const migrated = await migrate(database);
     const secret = config.secret ?? (await ownSecret(config.dataDirectory));
     const vault = new Vault(secret);
     await tryVault(vault, createReader(database));
     const isTls = config.publicUrl?.startsWith('https:') ?? false;
     const people = new People({ database, secret, isTls, wallClock: Date.now });
-    const server = assemble(config, database, vault, people, (made) => {
+    const server = assemble(config, { database, migrated, telemetry }, vault, people, (made) => {
       log = made;
     });
     await server.start();
@@ -123,16 +120,13 @@ export async function createServer(
   }
 }
 
-/** A server with another secret than the one before would fail at every delivery: it is told at the start. */
-async function tryVault(vault: Vault, reader: Reader): Promise<void> {
-  const webhook = await findAnyWebhook(reader);
-  const [secret] = webhook?.secrets ?? [];
-  if (webhook && secret) vault.open(secret.sealed, belongsTo(webhook.orgId, webhook.id));
-}
-
 function assemble(
   config: Config,
-  database: Database,
+  {
+    database,
+    migrated,
+    telemetry,
+  }: Pick<Server, 'database' | 'migrated'> & { readonly telemetry: Telemetry },
   vault: Vault,
   people: People,
   onLog: (log: FastifyInstance['log']) => void,
@@ -143,9 +137,9 @@ function assemble(
   const operatorToken = operatorTokenOf(config);
   let address = config.publicUrl ?? '';
   const publicUrl = () => address;
-  const metrics = config.hasMetrics ? createMetrics() : undefined;
-  const reader = createReader(database);
-  const engine = new Engine(database, {
+  const { metrics, tracing } = telemetry;
+  const reader = telemetry.reading(createReader(database));
+  const engine = new Engine(telemetry.traced(database), {
     resources: new Map(resources.map((resource) => [resource.name, resource])),
     providers,
     presentEntry,
@@ -160,6 +154,7 @@ function assemble(
       coverage.onCommit(committed);
     },
     metrics: metrics?.engine ?? unmeasured,
+    tracing,
     onBug: (error, requestId) => app.log.error({ err: error, requestId }, 'a command failed'),
   });
   const onError = (error: unknown, what: string) => app.log.warn({ err: error }, what);
@@ -175,6 +170,8 @@ function assemble(
     vault,
     faults,
     endpointsInClaimMax: isAlone ? 200 : 8,
+    measures: metrics?.deliveries,
+    tracing,
     wallClock,
     onError,
   });
@@ -199,10 +196,9 @@ function assemble(
     ...{ engine, reader, wallClock, nextMark, onError },
     uptime,
   });
-  const errands = webhookErrands({ engine, reader, vault, guard, deliverer, wallClock });
   const examinations = new Examinations({ engine, vault, sender, catalogue: eventCatalogue, wallClock });
   const journal = new RequestJournal(database);
-  const requestLog = new RequestLog({ journal, wallClock, uptime, onError });
+  const requestLog = new RequestLog({ journal, wallClock, uptime, onError, measures: metrics?.requestLog });
   const reset = resetErrand({ engine, reader, requestLog });
   const snapshots = new Snapshots({
     store: new SnapshotStore(database),
@@ -216,6 +212,8 @@ function assemble(
     journal: new CoverageJournal(database),
     onError,
   });
+  const isOpen = config.registration === 'open';
+  metrics?.watch({ engine, database, deliverer, requestLog, eventStreams, wallClock });
   let isDraining = false;
   const app = createApp({
     engine,
@@ -224,6 +222,7 @@ function assemble(
     publicUrl,
     rateLimiter: config.rateLimit === undefined ? undefined : createRateLimiter(config.rateLimit),
     metrics,
+    tracing,
     requestLog,
     coverage,
     writtenBehind: { requests: () => requestLog.flush(), coverage: () => coverage.flush() },
@@ -232,19 +231,10 @@ function assemble(
       isDraining
         ? Promise.resolve({ ok: false, reason: 'The server is shutting down.' })
         : databaseReadiness(database),
-    errands: new Map([
-      ...errands,
-      ...consoleErrands({ engine, reader, wallClock, publicUrl, people }),
-      ...faultErrands({ engine, reader }),
-      [beginAdvance.name, (submission) => runner.advance(submission)],
-      [resetOrganization.name, reset],
-      [beginExamination.name, (submission) => examinations.examine(submission)],
-      [
-        beginFork.name,
-        forkErrand({ engine, reader, snapshots, wallClock, isOpen: config.registration === 'open' }),
-      ],
-      [resetCoverage.name, (submission) => coverage.flush().then(() => engine.submit(submission))],
-    ]),
+    errands: errandsOf({
+      ...{ engine, reader, vault, guard, deliverer, wallClock, publicUrl, people, snapshots, isOpen },
+      ...{ runner, examinations, coverage, reset },
+    }),
     faults,
     operator:
       config.role === 'worker'
@@ -265,8 +255,12 @@ function assemble(
   onLog(log);
   const stopReaper =
     config.role === 'api'
-      ? () => undefined
-      : startReaper({ ...config, engine, queue, journal, people, wallClock, onError });
+      ? () => Promise.resolve()
+      : startReaper({
+          ...{ ...config, engine, queue, journal, people, wallClock, onError },
+          measures: metrics?.retention,
+          onRemoved: (rows) => log.info({ rows }, 'old rows were removed'),
+        });
 
   const timers =
     config.role === 'api' ? undefined : startTimers({ runner, reader, wallClock, isAlone, onError });
@@ -274,6 +268,7 @@ function assemble(
   return {
     app,
     database,
+    migrated,
     engine,
     reader,
     vault,
@@ -305,7 +300,7 @@ function assemble(
     },
     close: async (last) => {
       isDraining = true;
-      stopReaper();
+      await stopReaper();
       runner.stop();
       examinations.stop();
       await timers?.stop();
@@ -324,6 +319,7 @@ function assemble(
         await last?.();
       } finally {
         await database.close();
+        await tracing?.close();
       }
     },
   };

@@ -19,8 +19,18 @@ export interface Executed {
   readonly rows: readonly unknown[];
 }
 
+/** The connections that a process has to its database. */
+export interface Connections {
+  readonly max: number;
+  readonly open: number;
+  readonly idle: number;
+  /** Work that waits for one of them. */
+  readonly waiting: number;
+}
+
 export interface Database extends Connection {
   readonly kind: 'pglite' | 'postgres';
+  readonly connections: Connections;
   /** How many batches may be under way at once: PGlite has one connection, so a second would only wait. */
   readonly lanesMax: number;
   /**

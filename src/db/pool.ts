@@ -134,6 +134,10 @@ export function openPool(settings: PoolSettings): Database {
   return {
     kind,
     lanesMax: settings.lanesMax,
+    get connections() {
+      const { totalCount: open, idleCount: idle, waitingCount: waiting } = pool;
+      return { max: settings.connectionsMax, open, idle, waiting };
+    },
     query: <Row>(statement: Statement, values: readonly unknown[]) =>
       withClient((client) => run<Row>(client, statement, values)),
     finish: <Row>(statement: Statement, values: readonly unknown[]) =>

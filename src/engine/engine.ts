@@ -3,6 +3,7 @@ import { assert } from '../kernel/assert.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Instant } from '../kernel/table.ts';
+import type { CommandSpan, EngineTracing } from '../kernel/tracing.ts';
 import { reapAnswers } from './answers.ts';
 import { type BatchSettings, PersistBusy, type Priors, runBatch } from './batch.ts';
 import { isOrganizationBusy } from './clearing.ts';
@@ -15,6 +16,10 @@ export interface EngineMetrics {
   batch(size: number, milliseconds: number): void;
   wait(milliseconds: number): void;
   retry(reason: string): void;
+  /** A command of a batch has its answer. */
+  answered(answer: Answer): void;
+  /** A command was never run: the queue was full, or it had waited too long. */
+  turnedAway(reason: 'queue_full' | 'too_late'): void;
 }
 
 export interface EngineSettings extends BatchSettings {
@@ -23,6 +28,8 @@ export interface EngineSettings extends BatchSettings {
   /** How long a command may wait for its batch. */
   readonly waitMsMax?: number;
   readonly metrics: EngineMetrics;
+  /** Undefined where nothing is traced. */
+  readonly tracing?: EngineTracing | undefined;
 }
 
 interface Queued {
@@ -30,6 +37,7 @@ interface Queued {
   readonly scope: string | null;
   readonly arrivedAt: number;
   readonly resolve: (answer: Answer) => void;
+  readonly span: CommandSpan | undefined;
 }
 
 const queueMaxDefault = 2_000;
@@ -86,9 +94,14 @@ export class Engine {
     return this.#queue.length;
   }
 
+  get queueMax(): number {
+    return this.#queueMax;
+  }
+
   /** Always answers: refusals, faults and an unreachable database are answers too. */
   submit(submission: Submission): Promise<Answer> {
     if (this.#queue.length >= this.#queueMax) {
+      this.#settings.metrics.turnedAway('queue_full');
       return Promise.resolve(
         this.#answer(
           submission,
@@ -100,10 +113,14 @@ export class Engine {
         ),
       );
     }
-    return new Promise((resolve) => {
-      this.#queue.push({ submission, scope: claimScope(submission), arrivedAt: performance.now(), resolve });
+    const { kind, context } = submission;
+    const span = this.#settings.tracing?.command(kind.name, context.requestId);
+    const answer = new Promise<Answer>((resolve) => {
+      const scope = claimScope(submission);
+      this.#queue.push({ submission, scope, arrivedAt: performance.now(), resolve, span });
       this.#schedule();
     });
+    return span ? traced(answer, span) : answer;
   }
 
   /** Resolves when all that was submitted is answered. */
@@ -175,7 +192,9 @@ export class Engine {
     const oldest = performance.now() - this.#waitMsMax;
     if ((this.#queue[0]?.arrivedAt ?? oldest) >= oldest) return;
     for (const { submission, resolve, arrivedAt } of this.#queue) {
-      if (arrivedAt < oldest) resolve(this.#unavailable(submission));
+      if (arrivedAt >= oldest) continue;
+      this.#settings.metrics.turnedAway('too_late');
+      resolve(this.#unavailable(submission));
     }
     this.#queue = this.#queue.filter(({ arrivedAt }) => arrivedAt >= oldest);
   }
@@ -190,15 +209,20 @@ export class Engine {
       this.#settings.metrics.wait(startedAt - arrivedAt);
     }
     this.#schedule();
-    const answers = await this.#attempt(batch.map(({ submission }) => submission));
+    const { metrics, tracing } = this.#settings;
+    const attempt = () => this.#attempt(batch.map(({ submission }) => submission));
+    const spans = tracing && batch.map(({ span }) => span);
+    const answers = await (spans ? tracing.batch(spans, attempt) : attempt());
     for (const { scope, submission } of batch) {
       if (scope !== null) this.#claimed.delete(scope);
       if (submission.kind.clears) this.#clearing.delete(submission.context.orgId);
     }
-    this.#settings.metrics.batch(batch.length, performance.now() - startedAt);
+    metrics.batch(batch.length, performance.now() - startedAt);
     this.#lanesBusy -= 1;
     batch.forEach(({ resolve, submission }, i) => {
-      resolve(answers[i] ?? this.#answer(submission, refuse('internal_error')));
+      const answer = answers[i] ?? this.#answer(submission, refuse('internal_error'));
+      metrics.answered(answer);
+      resolve(answer);
     });
     this.#schedule();
     this.#tellIdle();
@@ -288,6 +312,12 @@ export class Engine {
   #answer({ context }: Submission, refusal: Refusal): Answer {
     return refusalAnswer(refusal, context.requestId, this.#settings.docsUrl());
   }
+}
+
+async function traced(answer: Promise<Answer>, span: CommandSpan): Promise<Answer> {
+  const given = await answer;
+  span.end(given.isReplay ? 'replayed' : (given.code ?? 'accepted'));
+  return given;
 }
 
 function isUnavailable(error: unknown): boolean {

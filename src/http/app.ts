@@ -19,11 +19,14 @@ import { parseStrict } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import type { RequestSink } from '../kernel/request-log.ts';
 import type { Reader, Route, WrittenBehind } from '../kernel/route.ts';
+import type { RequestTracing } from '../kernel/tracing.ts';
 import { apiVersion } from '../kernel/version.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { addAccessLog } from './access-log.ts';
 import { addApiRoutes } from './api-routes.ts';
 import { addConsole, type Console } from './console.ts';
 import type { EventStreams } from './event-stream.ts';
-import type { Metrics } from './metrics.ts';
+import { loggerOptions } from './logger.ts';
 import { addOperator, type OperatorSettings } from './operator.ts';
 import { addPublicRoutes } from './public-routes.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -31,6 +34,7 @@ import { Refused, refusalOf } from './refused.ts';
 import { addRequestLog } from './request-log.ts';
 import { sendRefusal } from './send.ts';
 import { createServing } from './serve.ts';
+import { addTracing } from './tracing.ts';
 
 export interface AppSettings {
   readonly engine: Engine;
@@ -41,6 +45,7 @@ export interface AppSettings {
   readonly publicUrl: () => string;
   readonly rateLimiter: RateLimiter | undefined;
   readonly metrics: Metrics | undefined;
+  readonly tracing?: RequestTracing | undefined;
   /** Where answered requests are left; undefined where nobody reads them. */
   readonly requestLog: RequestSink | undefined;
   /** Where it is noted which operations and errors keys have met. */
@@ -92,10 +97,7 @@ export function createApp(settings: AppSettings): FastifyInstance {
   const docsUrl = () => `${settings.publicUrl()}/docs`;
   const { headersMs, requestMs, silentMs, checkMs } = settings.patience ?? usualPatience;
   const app = Fastify({
-    logger:
-      settings.logLevel === 'silent'
-        ? false
-        : { level: settings.logLevel, redact: ['req.headers.authorization'] },
+    logger: loggerOptions(settings.logLevel),
     logController: new LogController({ disableRequestLogging: true }),
     // A logger made for every request costs 1 µs of it; what is logged names its request itself.
     childLoggerFactory: (logger) => logger,
@@ -128,7 +130,9 @@ export function createApp(settings: AppSettings): FastifyInstance {
   app.addHook('onRoute', ({ method, url }) => {
     if ([method].flat().includes('GET') && !/[:*]/.test(url)) pages.add(url);
   });
+  if (settings.tracing) addTracing(app, settings.tracing);
   addRequestLog(app, settings);
+  addAccessLog(app, settings);
   acceptStrictJson(app);
   addPublicRoutes(app, settings);
   const serving = createServing(app, settings);

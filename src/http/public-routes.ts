@@ -5,6 +5,7 @@ import { apiVersion } from '../kernel/version.ts';
 import { eventCatalogue } from '../resources/index.ts';
 import type { AppSettings } from './app.ts';
 import { addDocs } from './docs.ts';
+import { addMetrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 import { sendJson, sendRefusal } from './send.ts';
 
@@ -37,16 +38,5 @@ export function addPublicRoutes(app: FastifyInstance, settings: AppSettings): vo
   addDocs(app, settings.docs, publicUrl);
   app.get('/', (_request, reply) => named(reply).redirect('/docs'));
 
-  if (!metrics) return;
-  metrics.watchQueue(() => settings.engine.queueLength);
-  app.get('/metrics', async (_request, reply) =>
-    named(reply)
-      .type(metrics.contentType)
-      .send(await metrics.text()),
-  );
-  app.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'none';
-    metrics.request({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
-    done();
-  });
+  if (metrics) addMetrics(app, metrics, named);
 }

@@ -77,5 +77,6 @@ export function beginStream(
     if (value !== undefined) reply.raw.setHeader(name, value);
   if (!streams.open(orgId, reply.raw, wants))
     throw new Refused(refuse('service_unavailable', { message: busyWords, retryAfterSeconds: busySeconds }));
+  reply.request.isEndless = true;
   reply.hijack();
 }

@@ -303,7 +303,7 @@ export class People {
     return (await internalAdapter.findUserByEmail(email))?.user.id;
   }
 
-  reap(): Promise<void> {
+  async reap(): Promise<number> {
     return this.#tries.reap(this.#wallClock());
   }
 

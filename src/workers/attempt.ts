@@ -3,13 +3,22 @@ import type { Engine } from '../engine/engine.ts';
 import type { Vault } from '../engine/vault.ts';
 import { clockNow } from '../kernel/clock.ts';
 import { eventPayload } from '../kernel/event.ts';
+import { mintedAt } from '../kernel/ids.ts';
+import type { DeliveryMeasures } from '../kernel/measures.ts';
 import { waitAfter } from '../kernel/retry.ts';
 import type { Instant } from '../kernel/table.ts';
+import type { DeliveryTracing, TracedAttempt } from '../kernel/tracing.ts';
 import { apiVersion } from '../kernel/version.ts';
 import type { Outcome, Sender } from './sender.ts';
 import { belongsTo, openSecrets, signedHeaders } from './signature.ts';
 
-export interface AttemptSettings {
+/** Who watches the attempts; undefined where nobody does. */
+export interface Watching {
+  readonly measures?: DeliveryMeasures | undefined;
+  readonly tracing?: DeliveryTracing | undefined;
+}
+
+export interface AttemptSettings extends Watching {
   readonly sender: Sender;
   readonly vault: Vault;
   readonly wallClock: () => Instant;
@@ -32,7 +41,52 @@ function dropped(planId: string | null): Outcome {
 /** Signs and sends one delivery, and says where it stands afterwards. Undefined when it was cut short by a stop. */
 export async function attemptDelivery(
   claim: ClaimedDelivery,
+  settings: AttemptSettings,
+): Promise<MarkedAttempt | undefined> {
+  const { measures, tracing, wallClock } = settings;
+  const span = tracing?.attempt(tracedAttempt(claim));
+  const attempt = await carryOut(claim, settings, span?.traceparent).catch((error: unknown) => {
+    span?.end({}, 'fault');
+    throw error;
+  });
+  span?.end(
+    attempt?.responseStatus ? { 'http.response.status_code': attempt.responseStatus } : {},
+    attempt?.error === null ? undefined : problemOf(attempt),
+  );
+  if (!measures || !attempt) return attempt;
+  measures.attempted(
+    attempt.status === 'pending' ? 'retrying' : attempt.status === 'succeeded' ? 'succeeded' : 'failed',
+    attempt.durationMs / 1_000,
+  );
+  const isNew = claim.trigger === 'event' && claim.attempts === 0 && attempt.error === null;
+  if (isNew) measures.arrived(Math.max(0, wallClock() - mintedAt(claim.eventId)) / 1_000);
+  return attempt;
+}
+
+function tracedAttempt(claim: ClaimedDelivery): TracedAttempt {
+  return {
+    requestId: claim.requestId,
+    eventType: claim.type,
+    host: new URL(claim.url).hostname,
+    fields: {
+      'sandbank.organization_id': claim.orgId,
+      'sandbank.event_id': claim.eventId,
+      'sandbank.delivery_id': claim.id,
+      'sandbank.webhook_id': claim.webhookId,
+      'sandbank.attempt': claim.attempts + 1,
+    },
+  };
+}
+
+/** The word before the colon says what it was; what comes behind it may repeat what a receiver said. */
+function problemOf(attempt: MarkedAttempt | undefined): string {
+  return attempt?.error?.split(':')[0] ?? 'Stopped';
+}
+
+async function carryOut(
+  claim: ClaimedDelivery,
   { sender, vault, wallClock, engine }: AttemptSettings,
+  traceparent: string | undefined,
 ): Promise<MarkedAttempt | undefined> {
   const { orgId, webhookId, eventId, url } = claim;
   const sentAt = wallClock();
@@ -43,6 +97,7 @@ export async function attemptDelivery(
     'content-type': 'application/json',
     'user-agent': `Sandbank/${apiVersion}`,
     'accept-encoding': 'identity',
+    ...(traceparent === undefined ? {} : { traceparent }),
     ...(secrets && signedHeaders(secrets, { eventId, payload, sentAt })),
   };
   const send = () => (secrets ? sender.send(url, requestHeaders, payload, wallClock) : unsigned);

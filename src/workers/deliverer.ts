@@ -4,13 +4,13 @@ import type { FaultCounter } from '../engine/fault-counter.ts';
 import type { Vault } from '../engine/vault.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Instant } from '../kernel/table.ts';
-import { attemptDelivery } from './attempt.ts';
+import { attemptDelivery, type Watching } from './attempt.ts';
 import { overtakes, strikeDeliveries } from './delivery-faults.ts';
 import { giveUpHopeless } from './give-up.ts';
 import { Lane, restMs } from './lane.ts';
 import type { Sender } from './sender.ts';
 
-export interface DelivererSettings {
+export interface DelivererSettings extends Watching {
   readonly queue: DeliveryQueue;
   readonly engine: Engine;
   readonly sender: Sender;
@@ -64,6 +64,10 @@ export class Deliverer {
 
   constructor(settings: DelivererSettings) {
     this.#settings = settings;
+  }
+
+  get sending(): number {
+    return this.#sending;
   }
 
   /** This endpoint may have something due. */

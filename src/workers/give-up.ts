@@ -1,5 +1,6 @@
 import type { ClaimedDelivery, MarkedAttempt } from '../engine/delivery-queue.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { DeliveryMeasures } from '../kernel/measures.ts';
 import { failingMsMax } from '../kernel/retry.ts';
 import type { Instant } from '../kernel/table.ts';
 import { type GiveUpWebhook, giveUpWebhook } from '../resources/webhooks/machine.ts';
@@ -9,6 +10,7 @@ export interface GiveUpSettings {
   readonly engine: Engine;
   readonly wallClock: () => Instant;
   readonly onError: (error: unknown, what: string) => void;
+  readonly measures?: DeliveryMeasures | undefined;
 }
 
 interface Attempted {
@@ -35,10 +37,11 @@ export async function giveUpHopeless(batch: readonly Attempted[], settings: Give
 
 async function giveUp(
   { orgId, appId, ...input }: GiveUpWebhook & Pick<ClaimedDelivery, 'orgId' | 'appId'>,
-  { engine, wallClock, onError }: GiveUpSettings,
+  { engine, wallClock, onError, measures }: GiveUpSettings,
 ): Promise<void> {
   const answer = await engine.submit(
     systemCommand(giveUpWebhook, input, { orgId, appId }, 'deliveries', wallClock(), engine.mint.own(orgId)),
   );
-  if (answer.code !== null) onError(new Error(answer.body), `${input.id} was not disabled (${input.reason})`);
+  if (answer.code === null) measures?.disabled(input.reason);
+  else onError(new Error(answer.body), `${input.id} was not disabled (${input.reason})`);
 }

@@ -1,6 +1,7 @@
 import type { RequestBatch, RequestJournal } from '../engine/request-journal.ts';
 import { bucketNames, bucketOf } from '../kernel/histogram.ts';
 import { mintedAt } from '../kernel/ids.ts';
+import type { RequestLogMeasures } from '../kernel/measures.ts';
 import { redactBody, redactLine } from '../kernel/redact.ts';
 import type {
   CountedRequest,
@@ -19,6 +20,7 @@ export interface RequestLogSettings {
   readonly wallClock: () => Instant;
   readonly uptime: () => number;
   readonly onError: (error: unknown, what: string) => void;
+  readonly measures?: RequestLogMeasures | undefined;
   /** How many requests a second are kept, and how many at once. */
   readonly keptPerSecond?: number;
   readonly keptAtOnceMax?: number;
@@ -64,13 +66,14 @@ export class RequestLog implements RequestSink {
     const { keptPerSecond = keptPerSecondDefault, keptAtOnceMax = keptAtOnceMaxDefault } = settings;
     this.#all = new Allowance(keptPerSecond, keptAtOnceMax);
     this.#refused = new Allowance(keptPerSecond, keptAtOnceMax);
-    const { journal, onError } = settings;
+    const { journal, onError, measures } = settings;
     this.#behind = new WriteBehind({
       everyMs: flushMs,
       isEmpty: () => this.#isEmpty(),
       isFull: () => this.#rows.length >= rowsInFlushMax,
       take: () => this.#take(),
       write: (batch) => journal.write(batch),
+      onLost: ({ requests }) => measures?.dropped(requests.length),
       writesMax: rowsMax / rowsInFlushMax,
       onError,
       problem: 'the request log cannot be written',
@@ -94,6 +97,7 @@ export class RequestLog implements RequestSink {
       if (!isKept) minute.notKept += 1;
       if (bucket) minute[bucket] += 1;
     }
+    if (!isKept) this.#settings.measures?.dropped(1);
     this.#behind.stir();
     return isKept;
   }
@@ -104,6 +108,10 @@ export class RequestLog implements RequestSink {
     if (hasRoom) this.#chars += chars;
     this.#rows.push(hasRoom ? request : { ...request, sent: null, answered: null });
     this.#behind.stir();
+  }
+
+  get waiting(): number {
+    return this.#rows.length;
   }
 
   flush(): Promise<void> {

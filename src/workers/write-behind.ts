@@ -10,6 +10,8 @@ export interface WriteBehindSettings<Batch> {
   readonly write: (batch: Batch) => Promise<void>;
   /** How many writes take all that memory can hold. */
   readonly writesMax: number;
+  /** What could not be written is gone. */
+  readonly onLost?: (batch: Batch) => void;
   readonly onError: (error: unknown, what: string) => void;
   /** What is told when it cannot be written. */
   readonly problem: string;
@@ -73,7 +75,7 @@ export class WriteBehind<Batch> {
   async #writeOnce(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const { take, write, onError, problem } = this.#settings;
+    const { take, write, onLost, onError, problem } = this.#settings;
     const batch = take();
     try {
       await write(batch).catch((error: unknown) => {
@@ -83,6 +85,7 @@ export class WriteBehind<Batch> {
       });
       this.#isFailing = false;
     } catch (error) {
+      onLost?.(batch);
       // Told once, not four times a second for as long as the database is away.
       if (!this.#isFailing) onError(error, problem);
       this.#isFailing = true;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { unmeasured } from '../../src/http/metrics.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import type { WriteRoute } from '../../src/kernel/route.ts';
@@ -846,7 +847,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       const sizes: number[] = [];
       const engine = openEngine(server.database, {
         onBug: (error) => bugs.push(error),
-        metrics: { batch: (size) => sizes.push(size), wait: () => undefined, retry: () => undefined },
+        metrics: { ...unmeasured, batch: (size) => sizes.push(size) },
       });
       const client = acme.clientOn(openApp(server, { engine, routes: [...routes, broken] }));
       await client.get(payments, 'limit=1');

@@ -6,6 +6,7 @@ import { openPostgres } from '../../src/db/postgres.ts';
 import type { Engine, EngineSettings } from '../../src/engine/engine.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
 import type { Answer } from '../../src/engine/submission.ts';
+import { unmeasured } from '../../src/http/metrics.ts';
 import { accepted, type CommandContext, type CommandKind, change } from '../../src/kernel/command.ts';
 import { formatId } from '../../src/kernel/ids.ts';
 import { defaultTerms } from '../../src/kernel/terms.ts';
@@ -51,8 +52,8 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
     const bugs: string[] = [];
     const engine = openEngine(database, {
       metrics: {
+        ...unmeasured,
         batch: (size) => sizes.push(size),
-        wait: () => undefined,
         retry: (reason) => retries.push(reason),
       },
       onBug: (error) => bugs.push(String(error)),

@@ -4,6 +4,7 @@ import type { Database } from '../../src/db/database.ts';
 import type { Engine, EngineSettings } from '../../src/engine/engine.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
 import type { Answer } from '../../src/engine/submission.ts';
+import { unmeasured } from '../../src/http/metrics.ts';
 import type { CommandKind } from '../../src/kernel/command.ts';
 import { formatId } from '../../src/kernel/ids.ts';
 import { defaultTerms } from '../../src/kernel/terms.ts';
@@ -26,8 +27,8 @@ export function observed(database: Database, settings: Partial<EngineSettings> =
   const [sizes, retries, bugs]: [number[], string[], string[]] = [[], [], []];
   const engine = openEngine(database, {
     metrics: {
+      ...unmeasured,
       batch: (size) => sizes.push(size),
-      wait: () => undefined,
       retry: (reason) => retries.push(reason),
     },
     onBug: (error) => bugs.push(String(error)),

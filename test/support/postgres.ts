@@ -29,6 +29,8 @@ export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** A server that is stopped at the moment: this one begins as its standby, with a copy of its data. */
   readonly standbyOf?: Pick<Postgres, 'dataDirectory' | 'port'>;
+  /** The folder of another PostgreSQL's programs, such as that of the system. */
+  readonly binaries?: string;
 }
 
 export interface Postgres {
@@ -53,7 +55,7 @@ export interface Postgres {
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const account = unprivilegedAccount();
   const folder = makeFolder(account);
-  const bin = usableBinaries(folder, account);
+  const bin = options.binaries ?? usableBinaries(folder, account);
   const data = path.join(folder, 'data');
   const watcher = watch(folder, path.join(bin, 'pg_ctl'), data, account);
 

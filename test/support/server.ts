@@ -53,6 +53,7 @@ export async function openServer(
     rateLimit: undefined,
     logLevel: 'silent',
     hasMetrics: false,
+    hasTraces: false,
     publicUrl: undefined,
     secret: undefined,
     allowsPrivateWebhooks: true,

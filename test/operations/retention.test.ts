@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DeliveryQueue } from '../../src/engine/delivery-queue.ts';
+import { RequestJournal } from '../../src/engine/request-journal.ts';
+import type { Server } from '../../src/server.ts';
+import { type ReaperSettings, reapOnce, startReaper } from '../../src/workers/reaper.ts';
+import { openEngine, openServer } from '../support/server.ts';
+import { tenant } from '../support/tenant.ts';
+
+const rows = 2_500;
+
+describe('what is old enough', () => {
+  let server: Server;
+  beforeAll(async () => {
+    server = await openServer('postgres');
+  });
+  afterAll(() => server.close());
+
+  const all = async (text: string) => (await server.database.execute(text, [])).rows as { count: string }[];
+  const count = async (from: string) => Number((await all(`select count(*) from ${from}`))[0]?.count);
+
+  function reaper(problems: unknown[], removed: Record<string, number>): ReaperSettings {
+    const { database, people } = server;
+    return {
+      ...{ engine: openEngine(database), queue: new DeliveryQueue(database, 'a test'), people },
+      journal: new RequestJournal(database),
+      attemptDays: 30,
+      requestDays: 7,
+      wallClock: Date.now,
+      onError: (error) => problems.push(error),
+      measures: {
+        removed: (what, gone) => {
+          removed[what] = (removed[what] ?? 0) + gone;
+        },
+        finished: () => {
+          removed.finished = (removed.finished ?? 0) + 1;
+        },
+      },
+    };
+  }
+
+  /** Thousands of rows of each kind, more than one bite of them old, and one of each that is not. */
+  async function age(orgId: string, appId: string): Promise<void> {
+    const old = (days: number) => `now() - interval '${days} days'`;
+    const ages = (days: number) => `case when n = 0 then now() else ${old(days)} end`;
+    const series = `from generate_series(0, ${rows}) n`;
+    await all(`insert into idempotency (org_id, app_id, key, fingerprint, status, body, created_at)
+      select '${orgId}', '${appId}', 'old ' || n, sha256('old'), 201, '{}', ${ages(2)} ${series}`);
+    await all(`insert into requests (org_id, id, app_id, at, method, path, route, http_status, duration_us, actor_kind, actor_id, is_replay)
+      select '${orgId}', 'req_old' || n, '${appId}', ${ages(8)}, 'GET', '/', 'x', 200, 1, 'api_key', 'x', false ${series}`);
+    await all(
+      `insert into request_minutes select '${orgId}', '${appId}', ${old(40)} - n * interval '1 minute', ${'0, '.repeat(16)}0 ${series}`,
+    );
+    await all(`insert into delivery_attempts (org_id, delivery_id, number, at, sent_at, response_body, duration_ms, status)
+      select '${orgId}', 'dlv_old' || n, 1, now(), ${ages(31)}, 'said', 1, 'failed' ${series}`);
+    await all(
+      `insert into persons (id, name, email, created_at, updated_at) values ('old', 'Old', 'old@example.test', now(), now()) on conflict do nothing`,
+    );
+    await all(`insert into person_sessions (id, person_id, token, created_at, updated_at, expires_at)
+      select 'ses' || n, 'old', 'tok' || n, now(), now(), ${ages(1)} + interval '1 minute' ${series}`);
+  }
+
+  it('goes in bites, once, from two nodes at the same time, and what is younger stays', async () => {
+    const { orgId, appId } = await tenant(server);
+    await age(orgId, appId);
+    const problems: unknown[] = [];
+    const removed: Record<string, number> = {};
+    const settings = reaper(problems, removed);
+    await Promise.all([reapOnce(settings), reapOnce(settings)]);
+    // Where both came for the last ones, one of them may have left some to the next round.
+    await reapOnce(settings);
+    expect(problems).toEqual([]);
+    expect(removed).toEqual({
+      idempotency_keys: rows,
+      attempt_bodies: rows,
+      requests: rows,
+      request_counts: rows + 1,
+      sign_ins: rows,
+      finished: 3,
+    });
+    expect(await count(`idempotency where key like 'old %'`)).toBe(1);
+    expect(await count(`requests where id like 'req_old%'`)).toBe(1);
+    expect(await count(`delivery_attempts where delivery_id like 'dlv_old%'`)).toBe(rows + 1);
+    expect(await count(`delivery_attempts where response_body = 'said'`)).toBe(1);
+    expect(await count('person_sessions')).toBe(1);
+  });
+
+  it('is removed of every kind but the one that fails, and that is told and no whole round', async () => {
+    const problems: unknown[] = [];
+    const removed: Record<string, number> = {};
+    const journal = { reap: () => Promise.reject(new Error('away')), reapMinutes: () => Promise.resolve(3) };
+    await reapOnce({ ...reaper(problems, removed), journal });
+    expect(String(problems)).toBe('Error: away');
+    expect(removed).toMatchObject({ request_counts: 3 });
+    expect(removed.finished).toBeUndefined();
+  });
+
+  it('is looked for soon after the start, one round at a time, and a stop waits for the kind under way', async () => {
+    let begin: () => void = () => undefined;
+    let end: () => void = () => undefined;
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const held = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const later: string[] = [];
+    const engine = {
+      reap: async () => {
+        begin();
+        await held;
+        later.push('reaped');
+        return 0;
+      },
+    };
+    const queue = { clearBodies: async () => later.push('must not begin') };
+    const stop = startReaper({ ...reaper([], {}), engine, queue, firstMs: 1 });
+    await begun;
+    const stopped = stop().then(() => later.push('stopped'));
+    end();
+    await stopped;
+    expect(later).toEqual(['reaped', 'stopped']);
+  });
+
+  it('is found by an index, however many attempts there are that were cleared before', async () => {
+    const { rows: plan } = await server.database.execute(
+      `explain select ctid from delivery_attempts where sent_at < now() - interval '30 days' and not bodies_cleared limit 1000`,
+      [],
+    );
+    expect(JSON.stringify(plan)).toContain('delivery_attempts_uncleared');
+  });
+});
