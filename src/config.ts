@@ -33,6 +33,8 @@ export interface Config {
   readonly importFile: string | undefined;
   /** Where all organizations are exported to when the server ends. */
   readonly exportFile: string | undefined;
+  /** How long a server that is told to stop goes on serving, while it says at /readyz that it will not: for balancers. */
+  readonly drainSeconds: number;
 }
 
 const roles = ['all', 'api', 'worker'] as const;
@@ -44,6 +46,7 @@ const secretLengthMin = 32;
 const seedLengthMax = 100;
 const attemptDaysDefault = '30';
 const requestDaysDefault = '7';
+const drainSecondsMax = 300;
 
 /** A wrong flag or variable. Its message is one sentence for the person at the terminal. */
 export class ConfigProblem extends Error {
@@ -87,6 +90,8 @@ Variables without a flag:
   SANDBANK_REQUEST_DAYS      how long requests are kept for the console (7)
   SANDBANK_OPERATOR_TOKEN    what the operator API takes, at least 32 characters; without it there is none with DATABASE_URL,
                              else one is made at each start
+  SANDBANK_DRAIN_SECONDS     how long a server that was told to stop goes on serving, with 503 at /readyz, so that a
+                             balancer finds out in time; 0 to 300 (0)
   SANDBANK_RATE_LIMIT        off, or requests a second for each key
   SANDBANK_PUBLIC_URL        the address under which callers know this server
   LOG_LEVEL                  fatal, error, warn, info, debug, trace or silent (warn)`;
@@ -143,6 +148,7 @@ export function readConfig(
     operatorToken: secretOf(env.SANDBANK_OPERATOR_TOKEN || undefined, 'SANDBANK_OPERATOR_TOKEN'),
     importFile: flags.import === undefined ? undefined : resolve(flags.import),
     exportFile: flags['export-on-exit'] === undefined ? undefined : resolve(flags['export-on-exit']),
+    drainSeconds: drainSecondsOf(env.SANDBANK_DRAIN_SECONDS || '0'),
   };
   if (command === 'start' && databaseUrl !== undefined && config.secret === undefined) {
     throw new ConfigProblem(
@@ -250,6 +256,15 @@ function daysOf(text: string, name: string): number {
   const days = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (days < 1) throw new ConfigProblem(`${name} must be a number of days from 1 to 9999, not "${text}".`);
   return days;
+}
+
+function drainSecondsOf(text: string): number {
+  const seconds = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(seconds <= drainSecondsMax))
+    throw new ConfigProblem(
+      `SANDBANK_DRAIN_SECONDS must be a number of seconds from 0 to ${drainSecondsMax}, not "${text}".`,
+    );
+  return seconds;
 }
 
 function switchOf(text: string, name: string): boolean {

@@ -13,7 +13,7 @@ import {
 } from './database-command.ts';
 import { DataDirectoryLocked } from './db/data-directory-lock.ts';
 import type { Database } from './db/database.ts';
-import { MigrationChanged, pendingMigrations } from './db/migrate.ts';
+import { MigrationChanged, MigrationStuck, pendingMigrations } from './db/migrate.ts';
 import { VaultProblem } from './engine/vault.ts';
 import { scopes } from './kernel/scopes.ts';
 import { packageRoot } from './places.ts';
@@ -248,6 +248,7 @@ function explain(error: unknown): string {
     error instanceof SnapshotFileProblem ||
     error instanceof DataDirectoryLocked ||
     error instanceof MigrationChanged ||
+    error instanceof MigrationStuck ||
     error instanceof VaultProblem;
   if (isKnown) return error.message;
   if (!(error instanceof Error)) return String(error);

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import { listenPostgres } from './db/listener.ts';
-import { migrate } from './db/migrate.ts';
+import { aheadWords, migrate } from './db/migrate.ts';
 import { openPglite } from './db/pglite.ts';
 import { openPostgres } from './db/postgres.ts';
 import { createReader } from './db/reader.ts';
@@ -37,7 +37,6 @@ import { beginExamination } from './resources/examinations/machine.ts';
 import { consoleRoutes, coverageUniverse, eventCatalogue, resources, routes } from './resources/index.ts';
 import { resetOrganization } from './resources/resets/machine.ts';
 import { beginFork } from './resources/snapshots/machine.ts';
-import { findAnyWebhook } from './resources/webhooks/store.ts';
 import { operatorTokenOf, ownSecret } from './secret.ts';
 import { AddressGuard } from './workers/address-guard.ts';
 import { ClockRunner } from './workers/clock-runner.ts';
@@ -55,7 +54,7 @@ import { RequestLog } from './workers/request-log.ts';
 import { resetErrand } from './workers/reset-errand.ts';
 import { Sealer } from './workers/sealer.ts';
 import { Sender } from './workers/sender.ts';
-import { belongsTo } from './workers/signature.ts';
+import { tryVault } from './workers/signature.ts';
 import { Snapshots } from './workers/snapshots.ts';
 import { startTimers } from './workers/timers.ts';
 import { webhookErrands } from './workers/webhook-errands.ts';
@@ -105,7 +104,7 @@ export async function createServer(
           log?.warn(`a database connection was lost: ${error.message}`),
         );
   try {
-    await migrate(database);
+    const { ahead } = await migrate(database);
     const secret = config.secret ?? (await ownSecret(config.dataDirectory));
     const vault = new Vault(secret);
     await tryVault(vault, createReader(database));
@@ -114,6 +113,7 @@ export async function createServer(
     const server = assemble(config, database, vault, people, (made) => {
       log = made;
     });
+    if (ahead.length > 0) server.app.log.warn(aheadWords(ahead));
     await server.start();
     return server;
   } catch (error) {
@@ -121,13 +121,6 @@ export async function createServer(
     await database.close();
     throw error;
   }
-}
-
-/** A server with another secret than the one before would fail at every delivery: it is told at the start. */
-async function tryVault(vault: Vault, reader: Reader): Promise<void> {
-  const webhook = await findAnyWebhook(reader);
-  const [secret] = webhook?.secrets ?? [];
-  if (webhook && secret) vault.open(secret.sealed, belongsTo(webhook.orgId, webhook.id));
 }
 
 function assemble(
@@ -305,6 +298,7 @@ function assemble(
     },
     close: async (last) => {
       isDraining = true;
+      await drain.wait(config.drainSeconds);
       stopReaper();
       runner.stop();
       examinations.stop();

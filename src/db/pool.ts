@@ -43,6 +43,9 @@ const types: pg.CustomTypesConfig = {
 };
 
 export function openPool(settings: PoolSettings): Database {
+  // Only other processes need to be told of what is committed, and only they could hear it.
+  const announces = settings.kind === 'postgres' ? "set sandbank.announces = 'on';" : '';
+  const ownSettings = sessionSettings + announces;
   const pool = new pg.Pool({
     ...settings.target,
     types,
@@ -54,9 +57,7 @@ export function openPool(settings: PoolSettings): Database {
     onConnect: async (client: pg.ClientBase) => {
       // PGlite has one session for ever: what an earlier connection prepared is still there.
       if (settings.kind === 'pglite') await client.query('discard all');
-      // Only other processes need to be told of what is committed, and only they could hear it.
-      const announces = settings.kind === 'postgres' ? "set sandbank.announces = 'on';" : '';
-      await client.query(sessionSettings + announces);
+      await client.query(ownSettings);
     },
   } as pg.PoolConfig);
   // An idle connection that the server closes is reported here; without a listener it would end the process.
@@ -90,12 +91,29 @@ export function openPool(settings: PoolSettings): Database {
     finish: <Row>(statement: Statement, values: readonly unknown[]) =>
       withClient((client) => run<Row>(client, statement, values)),
     transaction: (work) => withClient((client) => inTransaction(client, work)),
+    session: (work) =>
+      withClient(async (client) => {
+        try {
+          return await work(connectionOf(client));
+        } finally {
+          // On a connection that is lost nothing is set any more.
+          await runScript(client, ownSettings).catch(() => undefined);
+        }
+      }),
     script: (sql, msMax) => withClient((client) => runScript(client, sql, msMax)),
     execute: (text, values) => withClient((client) => execute(client, text, values)),
     close: async () => {
       await pool.end();
       await settings.onClose?.();
     },
+  };
+}
+
+function connectionOf(client: pg.PoolClient): Connection {
+  return {
+    query: (statement, values) => run(client, statement, values),
+    finish: (statement, values) => run(client, statement, values),
+    script: (sql, msMax) => runScript(client, sql, msMax),
   };
 }
 
@@ -149,7 +167,7 @@ async function inTransaction<Result>(
   let committed: Promise<void> | undefined;
   try {
     result = await work({
-      query: (statement, values) => run(client, statement, values),
+      ...connectionOf(client),
       finish: async <Row>(statement: Statement, values: readonly unknown[]) => {
         const rows = run<Row>(client, statement, values);
         // Not awaited either: when the statement fails, this commit finds the transaction aborted and rolls it back.
@@ -157,7 +175,6 @@ async function inTransaction<Result>(
         committed.catch(() => undefined);
         return rows;
       },
-      script: (sql, msMax) => runScript(client, sql, msMax),
     });
     await begun;
   } catch (error) {

@@ -85,6 +85,10 @@ export class Deliverer {
     this.#giveBack(lane?.clear() ?? [], endpoint);
   }
 
+  refreshAll(): void {
+    for (const { endpoint } of this.#lanes.values()) this.refresh(endpoint);
+  }
+
   /** The organization was reset: what waits for its endpoints is not there any more. */
   forget(orgId: string): void {
     for (const { endpoint } of this.#lanes.values()) if (endpoint.orgId === orgId) this.refresh(endpoint);

@@ -55,6 +55,7 @@ export async function openServer(kind: DatabaseKind, overrides: Partial<Config> 
     operatorToken: undefined,
     importFile: undefined,
     exportFile: undefined,
+    drainSeconds: 0,
     ...overrides,
   });
   holdToContract(server.app);
