@@ -63,6 +63,7 @@ export async function migrate(
   database: Database,
   known?: readonly Migration[],
   pauseMs = lockPauseMs,
+  attemptsMax = lockAttemptsMax,
 ): Promise<Migrated> {
   const migrations = known ?? (await readMigrations());
   return database.session(async (connection) => {
@@ -78,7 +79,7 @@ export async function migrate(
         if (checksum !== undefined && checksum !== migration.checksum) throw new MigrationChanged(migration);
         if (checksum !== undefined) continue;
         if (isOutside(migration) && !isAlone) await applyOutside(connection, migration, pauseMs);
-        else await applyInside(connection, migration, pauseMs);
+        else await applyInside(connection, migration, pauseMs, attemptsMax);
         applied.push(`${migration.version} ${migration.name}`);
       }
       const own = new Set(migrations.map(({ version }) => version));
@@ -115,7 +116,12 @@ async function appliedTo(
   return new Map(rows.map((row) => [row.version, row]));
 }
 
-async function applyInside(connection: Connection, migration: Migration, pauseMs: number): Promise<void> {
+async function applyInside(
+  connection: Connection,
+  migration: Migration,
+  pauseMs: number,
+  attemptsMax: number,
+): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       await connection.script('begin');
@@ -128,7 +134,7 @@ async function applyInside(connection: Connection, migration: Migration, pauseMs
     } catch (error) {
       await connection.script('rollback').catch(() => undefined);
       if (!isMet(error)) throw error;
-      if (attempt === lockAttemptsMax) throw stuck(migration, attempt);
+      if (attempt === attemptsMax) throw stuck(migration, attempt);
       await passed(pauseMs);
     }
   }
