@@ -54,7 +54,7 @@ export class ConfigProblem extends Error {
 }
 
 export const usage = `Usage: npm start -- [flags]
-       npm run sandbank -- verify [--data DIR] [--json]
+       npm run sandbank -- verify [--data DIR] [--json] [--heads FILE] [--print-heads]
        npm run sandbank -- users --help
        npm run sandbank -- webhooks verify --help
 
@@ -78,6 +78,9 @@ whether the signature of a webhook request is right, and why not.
   --role ROLE        all, api or worker                          (SANDBANK_ROLE, all)
   --metrics          serve Prometheus metrics at /metrics        (SANDBANK_METRICS=on)
   --json             verify: print the result as JSON
+  --print-heads      verify: print the last seal of each audit
+                     trail, to be kept elsewhere
+  --heads FILE       verify: compare with what was kept
   --version, --help
 
 Variables without a flag:
@@ -98,7 +101,18 @@ Variables without a flag:
 
 export type Invocation =
   | { readonly show: 'help' | 'version' }
-  | { readonly command: Command; readonly config: Config; readonly isJson: boolean };
+  | {
+      readonly command: Command;
+      readonly config: Config;
+      readonly isJson: boolean;
+      readonly heads: HeadsAsked;
+    };
+
+/** Of `verify`: the file of heads that were noted before, and whether today's are printed and nothing else. */
+export interface HeadsAsked {
+  readonly file: string | undefined;
+  readonly isPrint: boolean;
+}
 
 const commands = ['start', 'verify'] as const;
 export type Command = (typeof commands)[number];
@@ -168,8 +182,15 @@ export function readConfig(
       `--role ${config.role} needs DATABASE_URL: an embedded database has one process, which does everything.`,
     );
   }
-  if (flags.json && command !== 'verify') throw new ConfigProblem('--json goes with verify.');
-  return { command, config: Object.freeze(config), isJson: flags.json === true };
+  const isPrint = flags['print-heads'] === true;
+  for (const [flag, isGiven] of [
+    ['--json', flags.json],
+    ['--heads', flags.heads],
+    ['--print-heads', isPrint],
+  ] as const)
+    if (isGiven && command !== 'verify') throw new ConfigProblem(`${flag} goes with verify.`);
+  const heads = { file: flags.heads === undefined ? undefined : resolve(flags.heads), isPrint };
+  return { command, config: Object.freeze(config), isJson: flags.json === true, heads };
 }
 
 function readFlags(argv: readonly string[]) {
@@ -189,6 +210,8 @@ function readFlags(argv: readonly string[]) {
         role: text,
         metrics: flag,
         json: flag,
+        heads: text,
+        'print-heads': flag,
         help: flag,
         version: flag,
       },
