@@ -30,6 +30,7 @@ describe('the configuration', () => {
       attemptDays: 30,
       requestDays: 7,
       deterministic: undefined,
+      drainSeconds: 0,
     });
   });
 
@@ -53,6 +54,12 @@ describe('the configuration', () => {
     expect(read([], { SANDBANK_PRIVATE_WEBHOOKS: 'off' }).allowsPrivateWebhooks).toBe(false);
     expect(read([], { SANDBANK_ATTEMPT_DAYS: '7' }).attemptDays).toBe(7);
     expect(read([], { SANDBANK_REQUEST_DAYS: '1' }).requestDays).toBe(1);
+  });
+
+  it('goes on serving for a while before it stops, if it is told to', () => {
+    expect(read([], { SANDBANK_DRAIN_SECONDS: '15' }).drainSeconds).toBe(15);
+    for (const wrong of ['-1', '301', '1.5', 'ten'])
+      expect(() => read([], { SANDBANK_DRAIN_SECONDS: wrong })).toThrow(/from 0 to 300/);
   });
 
   it('needs a secret with a shared database to start, and none to verify', () => {

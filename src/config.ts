@@ -36,6 +36,8 @@ export interface Config {
   readonly importFile: string | undefined;
   /** Where all organizations are exported to when the server ends. */
   readonly exportFile: string | undefined;
+  /** How long a server that is told to stop goes on serving, while it says at /readyz that it will not: for balancers. */
+  readonly drainSeconds: number;
 }
 
 const roles = ['all', 'api', 'worker'] as const;
@@ -47,6 +49,7 @@ const secretLengthMin = 32;
 const seedLengthMax = 100;
 const attemptDaysDefault = '30';
 const requestDaysDefault = '7';
+const drainSecondsMax = 300;
 
 /** A wrong flag or variable. Its message is one sentence for the person at the terminal. */
 export class ConfigProblem extends Error {
@@ -54,7 +57,7 @@ export class ConfigProblem extends Error {
 }
 
 export const usage = `Usage: npm start -- [flags]
-       npm run sandbank -- verify [--data DIR] [--json]
+       npm run sandbank -- verify [--data DIR] [--json] [--heads FILE] [--print-heads]
        npm run sandbank -- users --help
        npm run sandbank -- webhooks verify --help
 
@@ -78,6 +81,9 @@ whether the signature of a webhook request is right, and why not.
   --role ROLE        all, api or worker                          (SANDBANK_ROLE, all)
   --metrics          serve Prometheus metrics at /metrics        (SANDBANK_METRICS=on)
   --json             verify: print the result as JSON
+  --print-heads      verify: print the last seal of each audit
+                     trail, to be kept elsewhere
+  --heads FILE       verify: compare with what was kept
   --version, --help
 
 Variables without a flag:
@@ -91,6 +97,8 @@ Variables without a flag:
   SANDBANK_REQUEST_DAYS      how long requests are kept for the console (7)
   SANDBANK_OPERATOR_TOKEN    what the operator API takes, at least 32 characters; without it there is none with DATABASE_URL,
                              else one is made at each start
+  SANDBANK_DRAIN_SECONDS     how long a server that was told to stop goes on serving, with 503 at /readyz, so that a
+                             balancer finds out in time; 0 to 300 (0)
   SANDBANK_RATE_LIMIT        off, or requests a second for each key
   SANDBANK_PUBLIC_URL        the address under which callers know this server
   LOG_LEVEL                  fatal, error, warn, info, debug, trace or silent; info with DATABASE_URL, else warn
@@ -98,7 +106,18 @@ Variables without a flag:
 
 export type Invocation =
   | { readonly show: 'help' | 'version' }
-  | { readonly command: Command; readonly config: Config; readonly isJson: boolean };
+  | {
+      readonly command: Command;
+      readonly config: Config;
+      readonly isJson: boolean;
+      readonly heads: HeadsAsked;
+    };
+
+/** Of `verify`: the file of heads that were noted before, and whether today's are printed and nothing else. */
+export interface HeadsAsked {
+  readonly file: string | undefined;
+  readonly isPrint: boolean;
+}
 
 const commands = ['start', 'verify'] as const;
 export type Command = (typeof commands)[number];
@@ -149,6 +168,7 @@ export function readConfig(
     operatorToken: secretOf(env.SANDBANK_OPERATOR_TOKEN || undefined, 'SANDBANK_OPERATOR_TOKEN'),
     importFile: flags.import === undefined ? undefined : resolve(flags.import),
     exportFile: flags['export-on-exit'] === undefined ? undefined : resolve(flags['export-on-exit']),
+    drainSeconds: drainSecondsOf(env.SANDBANK_DRAIN_SECONDS || '0'),
   };
   if (command === 'start' && databaseUrl !== undefined && config.secret === undefined) {
     throw new ConfigProblem(
@@ -168,8 +188,15 @@ export function readConfig(
       `--role ${config.role} needs DATABASE_URL: an embedded database has one process, which does everything.`,
     );
   }
-  if (flags.json && command !== 'verify') throw new ConfigProblem('--json goes with verify.');
-  return { command, config: Object.freeze(config), isJson: flags.json === true };
+  const isPrint = flags['print-heads'] === true;
+  for (const [flag, isGiven] of [
+    ['--json', flags.json],
+    ['--heads', flags.heads],
+    ['--print-heads', isPrint],
+  ] as const)
+    if (isGiven && command !== 'verify') throw new ConfigProblem(`${flag} goes with verify.`);
+  const heads = { file: flags.heads === undefined ? undefined : resolve(flags.heads), isPrint };
+  return { command, config: Object.freeze(config), isJson: flags.json === true, heads };
 }
 
 function readFlags(argv: readonly string[]) {
@@ -189,6 +216,8 @@ function readFlags(argv: readonly string[]) {
         role: text,
         metrics: flag,
         json: flag,
+        heads: text,
+        'print-heads': flag,
         help: flag,
         version: flag,
       },
@@ -267,6 +296,15 @@ function tracesOf(env: Readonly<Record<string, string | undefined>>): boolean {
       'OTEL_EXPORTER_OTLP_PROTOCOL is grpc, and traces are sent over HTTP: use http/json and the HTTP port of the collector, which is 4318.',
     );
   return true;
+}
+
+function drainSecondsOf(text: string): number {
+  const seconds = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(seconds <= drainSecondsMax))
+    throw new ConfigProblem(
+      `SANDBANK_DRAIN_SECONDS must be a number of seconds from 0 to ${drainSecondsMax}, not "${text}".`,
+    );
+  return seconds;
 }
 
 function switchOf(text: string, name: string): boolean {

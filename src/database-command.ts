@@ -34,7 +34,7 @@ export async function migrateWith({
   const config = configOf(asked);
   const database = isLook ? await openExisting(config, fail) : await openOrMake(config);
   try {
-    const applied = isLook ? [] : await migrate(database);
+    const { applied } = isLook ? { applied: [] } : await migrate(database);
     return { where: whereData(config), applied, pending: await pendingMigrations(database) };
   } finally {
     await database.close();

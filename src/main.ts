@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { keepDemoKey, readDemoKey, removeCliFile, writeCliFile } from './cli-file.ts';
-import { type Command, type Config, ConfigProblem, readConfig, usage } from './config.ts';
+import { type Command, type Config, ConfigProblem, type HeadsAsked, readConfig, usage } from './config.ts';
 import {
   type DatabaseAsked,
   type DatabaseFindings,
@@ -12,7 +13,7 @@ import {
 } from './database-command.ts';
 import { DataDirectoryLocked } from './db/data-directory-lock.ts';
 import type { Database } from './db/database.ts';
-import { MigrationChanged, pendingMigrations } from './db/migrate.ts';
+import { MigrationChanged, MigrationStuck, pendingMigrations } from './db/migrate.ts';
 import { VaultProblem } from './engine/vault.ts';
 import { scopes } from './kernel/scopes.ts';
 import { packageVersion } from './places.ts';
@@ -22,7 +23,7 @@ import { applySeed, readSeed, type Seed, SeedProblem } from './seed.ts';
 import { createServer, type Server } from './server.ts';
 import { exportFile, importFile, SnapshotFileProblem } from './snapshot-files.ts';
 import { ownerLink, usersCommand } from './users-command.ts';
-import { type Verification, verificationText, verify } from './verify.ts';
+import { headsText, parseHeads, type Verification, verificationText, verify } from './verify.ts';
 import { webhooksCommand } from './webhooks-command.ts';
 import { newApiKey } from './workers/console-errands.ts';
 
@@ -43,9 +44,9 @@ export async function main(argv: readonly string[], opening?: Promise<Database>)
     }
     const invocation = readConfig(argv, process.env);
     if ('show' in invocation) return console.log(invocation.show === 'help' ? usage : packageVersion());
-    const { command, config, isJson } = invocation;
+    const { command, config, isJson, heads } = invocation;
     name = command;
-    if (command === 'verify') await check(config, isJson);
+    if (command === 'verify') await check(config, isJson, heads);
     else await run(config, opening);
   } catch (error) {
     const what = failures[name];
@@ -78,10 +79,12 @@ const failures = {
 } as const;
 
 /** `sandbank verify`: says whether the books are sound, also by its exit code. */
-async function check(config: Config, isJson: boolean): Promise<void> {
-  const verification = await verifyAndClose(await openExisting(config, fail));
+async function check(config: Config, isJson: boolean, asked: HeadsAsked): Promise<void> {
+  // Read first: a mistake in the file is told before anything is opened.
+  const noted = asked.file === undefined ? [] : await readHeads(asked.file);
+  const verification = await verifyAndClose(await openExisting(config, fail), noted);
+  const { isSound, looked, checks, heads } = verification;
   if (isJson) {
-    const { isSound, looked, checks } = verification;
     console.log(
       JSON.stringify({
         object: 'verification',
@@ -89,22 +92,35 @@ async function check(config: Config, isJson: boolean): Promise<void> {
         status: isSound ? 'sound' : 'different',
         looked,
         checks,
+        heads,
       }),
     );
-  } else {
+  } else if (!asked.isPrint) {
     console.log(`${whereData(config)}: ${verificationText(verification)}`);
+  } else if (isSound) {
+    console.log(headsText(heads));
+  } else {
+    // A head of books that are not sound is worth nothing: the words go where a file would not get them.
+    console.error(verificationText(verification));
   }
-  if (!verification.isSound) process.exitCode = 1;
+  if (!isSound) process.exitCode = 1;
 }
 
-async function verifyAndClose(database: Database): Promise<Verification> {
+async function readHeads(file: string): Promise<Verification['heads']> {
+  const heads = parseHeads(await readFile(file, 'utf8'));
+  if (heads === undefined || heads.length === 0)
+    throw new ConfigProblem(`${file} does not hold the lines that "verify --print-heads" prints.`);
+  return heads;
+}
+
+async function verifyAndClose(database: Database, noted: Verification['heads']): Promise<Verification> {
   try {
     const pending = await pendingMigrations(database);
     if (pending.length > 0)
       throw new ConfigProblem(
         `The database lacks the migrations ${pending.join(', ')}: start the server on it once, then verify.`,
       );
-    return await verify(database);
+    return await verify(database, Date.now(), noted);
   } finally {
     await database.close();
   }
@@ -274,6 +290,7 @@ function explain(error: unknown): string {
     error instanceof SnapshotFileProblem ||
     error instanceof DataDirectoryLocked ||
     error instanceof MigrationChanged ||
+    error instanceof MigrationStuck ||
     error instanceof VaultProblem;
   if (isKnown) return error.message;
   if (!(error instanceof Error)) return String(error);

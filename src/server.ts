@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import { listenPostgres } from './db/listener.ts';
-import { migrate } from './db/migrate.ts';
+import { aheadWords, migrate } from './db/migrate.ts';
 import { openPglite } from './db/pglite.ts';
 import { openPostgres } from './db/postgres.ts';
 import { createReader } from './db/reader.ts';
@@ -102,7 +102,7 @@ export async function createServer(
   const telemetry = await openTelemetry(config, packageVersion(), opened.kind);
   const database = telemetry.measured(opened);
   try {
-    const migrated = await migrate(database);
+    const { applied: migrated, ahead } = await migrate(database);
     const secret = config.secret ?? (await ownSecret(config.dataDirectory));
     const vault = new Vault(secret);
     await tryVault(vault, createReader(database));
@@ -111,6 +111,7 @@ export async function createServer(
     const server = assemble(config, { database, migrated, telemetry }, vault, people, (made) => {
       log = made;
     });
+    if (ahead.length > 0) server.app.log.warn(aheadWords(ahead));
     await server.start();
     return server;
   } catch (error) {
@@ -300,6 +301,7 @@ function assemble(
     },
     close: async (last) => {
       isDraining = true;
+      await drain.wait(config.drainSeconds);
       await stopReaper();
       runner.stop();
       examinations.stop();

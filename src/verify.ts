@@ -1,7 +1,7 @@
 import type { Connection, Database } from './db/database.ts';
 import { instantToText } from './kernel/list.ts';
 import { type AnyRow, type Instant, selectList } from './kernel/table.ts';
-import { verifySeals } from './resources/audit-seals/store.ts';
+import { type Head, headProblem, type SealProblem, verifySeals } from './resources/audit-seals/store.ts';
 import { resources } from './resources/index.ts';
 
 /**
@@ -25,6 +25,8 @@ export interface CheckResult {
 export interface Verification {
   readonly looked: Readonly<Record<'entries' | 'balances' | 'payments' | 'transfers', number>>;
   readonly checks: readonly CheckResult[];
+  /** The last seal of every chain that was looked at: to be noted elsewhere. */
+  readonly heads: readonly Head[];
   readonly isSound: boolean;
 }
 
@@ -237,7 +239,8 @@ async function brokenSeals(
   connection: Connection,
   read: ReadAll,
   now: Instant,
-): Promise<readonly Difference[]> {
+  noted: readonly Head[],
+): Promise<{ readonly differences: readonly Difference[]; readonly heads: readonly Head[] }> {
   const organizations = await read<{ orgId: string }>(
     'select org_id as "orgId" from audit union select org_id from audit_seals order by 1',
   );
@@ -245,19 +248,31 @@ async function brokenSeals(
   await connection.script(
     `set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off`,
   );
+  const reader = { rows: connection.query.bind(connection) };
   const differences: Difference[] = [];
+  const add = (orgId: string, { seal, words }: SealProblem) => {
+    const subject = seal === null ? 'no seal' : `seal ${seal}`;
+    differences.push({ orgId, subject, expected: 'the audit trail as it was sealed', found: words });
+  };
+  for (const head of noted) {
+    const problem = await headProblem(reader, head);
+    if (problem) add(head.orgId, problem);
+  }
+  const heads: Head[] = [];
   for (const { orgId } of organizations) {
     if (differences.length >= differencesMax) break;
-    const { problems } = await verifySeals({ rows: connection.query.bind(connection) }, orgId, now);
-    for (const { seal, words } of problems) {
-      const subject = seal === null ? 'no seal' : `seal ${seal}`;
-      differences.push({ orgId, subject, expected: 'the audit trail as it was sealed', found: words });
-    }
+    const { problems, head, last } = await verifySeals(reader, orgId, now);
+    for (const problem of problems) add(orgId, problem);
+    if (head !== null && last !== null) heads.push({ orgId, number: last, hash: head });
   }
-  return differences.slice(0, differencesMax);
+  return { differences: differences.slice(0, differencesMax), heads };
 }
 
-export async function verify(database: Database, now: Instant = Date.now()): Promise<Verification> {
+export async function verify(
+  database: Database,
+  now: Instant = Date.now(),
+  noted: readonly Head[] = [],
+): Promise<Verification> {
   return database.transaction(async (connection) => {
     // These look at whole tables: what is switched off for look-ups by key is what they need.
     await connection.script(`set local statement_timeout = 0; set local enable_seqscan = on;
@@ -275,10 +290,12 @@ export async function verify(database: Database, now: Instant = Date.now()): Pro
       results.push({ name, words, differences });
     }
     results.push({ ...timersCheck, differences: await differingTimers(read) });
-    results.push({ ...sealsCheck, differences: await brokenSeals(connection, read, now) });
+    const { differences, heads } = await brokenSeals(connection, read, now, noted);
+    results.push({ ...sealsCheck, differences });
     return {
       looked: looked ?? { entries: 0, balances: 0, payments: 0, transfers: 0 },
       checks: results,
+      heads,
       isSound: results.every(({ differences }) => differences.length === 0),
     };
   });
@@ -302,4 +319,22 @@ export function verificationText({ looked, checks: results, isSound }: Verificat
     ...lines,
     isSound ? 'The books are sound.' : 'The books are NOT sound.',
   ].join('\n');
+}
+
+const line = /^(org_[0-9a-z]{26}) (\d{1,15}) ([0-9a-f]{64})$/;
+
+/** One line for each; undefined when a line is something else, because a head that is not understood is not compared. */
+export function parseHeads(text: string): readonly Head[] | undefined {
+  const lines = text.split(/\r?\n/).map((one) => one.trim());
+  const heads: Head[] = [];
+  for (const one of lines.filter((each) => each !== '' && !each.startsWith('#'))) {
+    const [, orgId, number, hash] = line.exec(one) ?? [];
+    if (orgId === undefined || number === undefined || hash === undefined) return undefined;
+    heads.push({ orgId, number: Number(number), hash });
+  }
+  return heads;
+}
+
+export function headsText(heads: readonly Head[]): string {
+  return heads.map(({ orgId, number, hash }) => `${orgId} ${number} ${hash}`).join('\n');
 }

@@ -46,8 +46,17 @@ export function addServer(program: Command): void {
     summary: 'Recompute every balance from the postings of the ledger and report any difference',
     details:
       'Of the embedded database while no server uses it, or of the one that DATABASE_URL names at any time.',
-    options: [data],
-    examples: [['verify'], ['verify --data ./other --json']],
+    options: [
+      data,
+      ['--print-heads', 'print the last seal of each audit trail, to be kept elsewhere'],
+      ['--heads <file>', 'compare with what was kept'],
+    ],
+    examples: [
+      ['verify'],
+      ['verify --data ./other --json'],
+      ['verify --print-heads > heads.txt', 'note where the audit trails end'],
+      ['verify --heads heads.txt', 'and find out later whether they were cut off or made anew'],
+    ],
     run: handedOver,
   });
   const users = group(program, 'users', 'Links for people of the console, because there is no mail server');

@@ -39,6 +39,8 @@ export interface Database extends Connection {
    * PGlite does not have: it is refused by the time limit for connections instead of hanging.
    */
   transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
+  /** Runs `work` on a connection of its own, without a transaction; what it sets for its session is set back afterwards. */
+  session<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
   /** A statement that is not prepared, with instants as dates. Nothing of our own goes through here. */
   execute(text: string, values: readonly unknown[]): Promise<Executed>;
   close(): Promise<void>;

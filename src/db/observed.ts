@@ -18,6 +18,10 @@ export function observed(database: Database, observe: StatementObserver): Databa
       watched(observe, 'transaction', () =>
         database.transaction((connection) => work(observedConnection(connection, observe))),
       ),
+    session: (work) =>
+      watched(observe, 'session', () =>
+        database.session((connection) => work(observedConnection(connection, observe))),
+      ),
     execute: (text, values) => watched(observe, 'execute', () => database.execute(text, values)),
     close: () => database.close(),
   };

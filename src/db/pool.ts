@@ -69,6 +69,9 @@ export function openPool(settings: PoolSettings): Database {
       failuresBefore.set(this, failures);
     }
   }
+  // Only other processes need to be told of what is committed, and only they could hear it.
+  const announces = kind === 'postgres' ? "set sandbank.announces = 'on';" : '';
+  const ownSettings = sessionSettings(limits) + announces;
   const pool = new pg.Pool({
     Client: PoolClient,
     types,
@@ -80,9 +83,7 @@ export function openPool(settings: PoolSettings): Database {
     onConnect: async (client: pg.ClientBase) => {
       // PGlite has one session for ever: what an earlier connection prepared is still there.
       if (kind === 'pglite') await client.query('discard all');
-      // Only other processes need to be told of what is committed, and only they could hear it.
-      const announces = kind === 'postgres' ? "set sandbank.announces = 'on';" : '';
-      const text = `${sessionSettings(limits)}${announces} show transaction_read_only`;
+      const text = `${ownSettings} show transaction_read_only`;
       const told: unknown = await client.query({ text, query_timeout: connectMsMax } as pg.QueryConfig);
       const last = (told as pg.QueryResult<{ transaction_read_only: string }>[]).at(-1);
       if (hosts?.mustTakeWrites && last?.rows[0]?.transaction_read_only !== 'off')
@@ -143,12 +144,29 @@ export function openPool(settings: PoolSettings): Database {
     finish: <Row>(statement: Statement, values: readonly unknown[]) =>
       withClient((client) => run<Row>(client, statement, values)),
     transaction: (work) => withClient((client) => inTransaction(client, work)),
+    session: (work) =>
+      withClient(async (client) => {
+        try {
+          return await work(connectionOf(client));
+        } finally {
+          // On a connection that is lost nothing is set any more.
+          await runScript(client, ownSettings).catch(() => undefined);
+        }
+      }),
     script: (sql, msMax) => withClient((client) => runScript(client, sql, msMax)),
     execute: (text, values) => withClient((client) => execute(client, text, values)),
     close: async () => {
       await pool.end();
       await settings.onClose?.();
     },
+  };
+}
+
+function connectionOf(client: pg.PoolClient): Connection {
+  return {
+    query: (statement, values) => run(client, statement, values),
+    finish: (statement, values) => run(client, statement, values),
+    script: (sql, msMax) => runScript(client, sql, msMax),
   };
 }
 

@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { PGlite } from '@electric-sql/pglite';
 import { createTar, parseTar, type TarFileInput } from 'nanotar';
-import { readMigrations, schemaMigrationsTable } from './migrate.ts';
+import { plain, readMigrations, schemaMigrationsTable } from './migrate.ts';
 
 /**
  * Writes a packed, migrated data directory, of a database that was closed in order: it is opened without recovery. It is made by
@@ -28,8 +28,9 @@ export async function writeTemplate(file: string): Promise<void> {
 
 async function migrate(database: PGlite): Promise<void> {
   await database.exec(schemaMigrationsTable);
-  for (const { version, name, sql, checksum } of await readMigrations()) {
-    await database.exec(sql);
+  for (const migration of await readMigrations()) {
+    const { version, name, checksum } = migration;
+    await database.exec(plain(migration));
     await database.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [
       version,
       name,

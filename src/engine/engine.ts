@@ -5,7 +5,7 @@ import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Instant } from '../kernel/table.ts';
 import type { CommandSpan, EngineTracing } from '../kernel/tracing.ts';
 import { reapAnswers } from './answers.ts';
-import { type BatchSettings, PersistBusy, type Priors, runBatch } from './batch.ts';
+import { type BatchSettings, type Committed, PersistBusy, type Priors, runBatch } from './batch.ts';
 import { isOrganizationBusy } from './clearing.ts';
 import { KnownClocks } from './known-clocks.ts';
 import type { Mint } from './mint.ts';
@@ -76,10 +76,12 @@ export class Engine {
   #lanesBusy = 0;
   #isScheduled = false;
   #onIdle: (() => void)[] = [];
+  readonly #watchers: ((committed: Committed) => void)[] = [];
 
   constructor(database: Database, settings: EngineSettings) {
     this.#database = database;
-    this.#settings = settings;
+    if (settings.onCommit) this.#watchers.push(settings.onCommit);
+    this.#settings = { ...settings, onCommit: (committed) => this.#tell(committed) };
     this.#queueMax = settings.queueMax ?? queueMaxDefault;
     this.#batchMax = settings.batchMax ?? batchMaxDefault;
     this.#waitMsMax = settings.waitMsMax ?? waitMsMaxDefault;
@@ -88,6 +90,11 @@ export class Engine {
   /** Where the ids of what follows from commands come from; those of commands of the engine's clients come from there as well. */
   get mint(): Mint {
     return this.#settings.mint;
+  }
+
+  /** Tells of every commit, before whoever waits for it is answered. */
+  watch(onCommit: (committed: Committed) => void): void {
+    this.#watchers.push(onCommit);
   }
 
   get queueLength(): number {
@@ -226,6 +233,10 @@ export class Engine {
     });
     this.#schedule();
     this.#tellIdle();
+  }
+
+  #tell(committed: Committed): void {
+    for (const tell of this.#watchers) tell(committed);
   }
 
   #tellIdle(): void {

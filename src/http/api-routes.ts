@@ -19,6 +19,7 @@ export function addApiRoutes(app: FastifyInstance, settings: AppSettings, servin
   const { reader, wallClock, uptime, streams } = settings;
   const authenticator = new Authenticator(reader);
   settings.faults.watch((appId) => authenticator.forget(appId));
+  settings.engine.watch((committed) => authenticator.onCommit(committed));
 
   function admit(
     request: FastifyRequest,

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { setTimeout as passed } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
 const drainMsMax = 10_000;
@@ -20,6 +21,14 @@ export class Drain {
       this.#open.add(socket);
       socket.once('close', () => this.#open.delete(socket));
     });
+  }
+
+  /**
+   * Goes on as before while a balancer, which asks every few seconds whether this node is ready, finds out that it will stop: a
+   * connection that is refused or cut is a request that failed.
+   */
+  wait(seconds: number): Promise<void> {
+    return seconds === 0 ? Promise.resolve() : passed(seconds * 1_000);
   }
 
   async close(): Promise<void> {

@@ -17,8 +17,8 @@ export interface KeyStreamSettings extends AnswerSinks {
   readonly isStillAdmitted: (request: FastifyRequest) => Promise<boolean>;
 }
 
-// A key is looked up at most once a second, so this is how long one that was revoked may go on to listen, and a half more.
-const lookMs = 500;
+// What is known of a key is at most half a second old, so one that was revoked listens three quarters of a second longer at most.
+const lookMs = 250;
 const busySeconds = 10;
 
 /** A route of the table that does not end: the live events of the application whose key asks. */

@@ -89,9 +89,10 @@ export class Deliverer {
     this.#giveBack(lane?.clear() ?? [], endpoint);
   }
 
-  /** The organization was reset: what waits for its endpoints is not there any more. */
-  forget(orgId: string): void {
-    for (const { endpoint } of this.#lanes.values()) if (endpoint.orgId === orgId) this.refresh(endpoint);
+  /** All of them, or those of an organization that was reset: what waits for its endpoints is not there any more. */
+  refreshAll(orgId?: string): void {
+    for (const { endpoint } of this.#lanes.values())
+      if (orgId === undefined || endpoint.orgId === orgId) this.refresh(endpoint);
   }
 
   #giveBack(claims: readonly ClaimedDelivery[], endpoint: EndpointKey): void {

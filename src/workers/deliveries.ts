@@ -60,8 +60,11 @@ export function createDeliveries(settings: DeliveriesSettings): Deliveries {
   /** The words of an announcement: an organization, and in it an endpoint, changed or not, or an application with all of its own. */
   function hear(words: string): void {
     const [orgId, id, isChanged] = words.split(' ');
-    if (orgId === undefined || id === undefined) soon(0);
-    else if (isChanged) deliverer.refresh({ orgId, webhookId: id });
+    if (orgId === undefined || id === undefined) {
+      // Something may have been missed, also that an endpoint was changed or disabled.
+      deliverer.refreshAll();
+      soon(0);
+    } else if (isChanged) deliverer.refresh({ orgId, webhookId: id });
     else if (id.startsWith('whk_')) deliverer.wake({ orgId, webhookId: id });
     else
       wakeApplication(orgId, id).catch((error: unknown) =>
@@ -100,7 +103,7 @@ export function createDeliveries(settings: DeliveriesSettings): Deliveries {
   return {
     onCommit: ({ changes, events, deliveries, cleared }) => {
       // At once, also where announcements come: one of them may be slower than the next request that is sent.
-      if (cleared !== null) deliverer.forget(cleared);
+      if (cleared !== null) deliverer.refreshAll(cleared);
       if (!isAlone || isStopped) return;
       for (const { resource, row } of changes) {
         if (resource === 'clock') wakeKnown(row.appId);

@@ -69,7 +69,7 @@ export class Sealer {
   start(): void {
     if (this.#isStopped) return;
     this.#timer = setTimeout(() => {
-      this.#running = this.#round()
+      this.#running = this.round()
         .catch((error: unknown) => this.#settings.onError(error, 'a round of sealing failed'))
         .then(() => this.start());
     }, roundMs);
@@ -102,7 +102,8 @@ export class Sealer {
     }
   }
 
-  async #round(): Promise<void> {
+  /** What is done every two seconds; every thirtieth time, once a minute, it is a pass as well, and of those every sixtieth begins a sweep. */
+  async round(): Promise<void> {
     const now = this.#settings.wallClock();
     const settled = now - settleMs;
     for (const orgId of [...this.#written.keys()].slice(0, organizationsInRoundMax)) {

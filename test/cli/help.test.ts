@@ -40,7 +40,7 @@ describe('the help', () => {
   const global = ['json', 'url', 'help', 'version'];
 
   test.each<[string, readonly string[], string]>([
-    ['start', ['start'], usage],
+    ['start', ['start', 'verify'], usage],
     ['users', ['users invite', 'users reset-link'], usersUsage],
     ['webhooks verify', ['webhooks verify'], webhooksUsage],
   ])('%s declares the flags that the server program reads', (_name, paths, text) => {

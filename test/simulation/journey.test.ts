@@ -17,6 +17,10 @@ import { Dice, World } from './journey-world.ts';
 const SEED = Number(process.env.SANDBANK_SEED_OF_TEST ?? Date.now() % 1_000_000_000);
 const STEPS_DEFAULT = 1_600;
 const STEPS = Number(process.env.SANDBANK_JOURNEY_STEPS ?? STEPS_DEFAULT);
+/** `npm run soak -- --minutes N` goes on for so long, with kills all the way. */
+const MINUTES = Number(process.env.SANDBANK_SOAK_MINUTES ?? 0);
+const REPLAYS = 150;
+const CUTS_EVERY = 400;
 const CLIENTS = 8;
 const KILL_AFTER_MS_MAX = 80;
 /** A kill in the middle of an advance costs the others the lease of the dead node, ten seconds, on PostgreSQL. */
@@ -53,7 +57,7 @@ afterAll(async () => {
 
 describe.each(placesIn(folder.path))('a journey through time on %s', (name, open) => {
   test('keeps its books, its reports and every timer, whatever is killed on the way', {
-    timeout: 120_000 + STEPS * 100,
+    timeout: 120_000 + STEPS * 100 + MINUTES * 180_000,
   }, async () => {
     const startedAt = performance.now();
     const place = await open();
@@ -65,7 +69,15 @@ describe.each(placesIn(folder.path))('a journey through time on %s', (name, open
     // A longer journey has as many more kills.
     const plan = Array.from({ length: Math.ceil(STEPS / STEPS_DEFAULT) }, () => KILLS[name] ?? []).flat();
     const killer = new Killer(fleet, plan, dice);
-    const sending: Sending = { fleet, chance: dice.chance, onSend: killer.onSend };
+    const cutter = new Cutter(place);
+    const sending: Sending = {
+      fleet,
+      chance: dice.chance,
+      onSend: (asked, node) => {
+        killer.onSend(asked, node);
+        cutter.onSend();
+      },
+    };
     const { url } = await fleet.node(0);
     const entries = [
       ...paymentEntries,
@@ -74,6 +86,8 @@ describe.each(placesIn(folder.path))('a journey through time on %s', (name, open
     ];
     await travel(world, entries, dice, sending);
     await killer.done;
+    await cutter.done;
+    await expectReplayed(world, dice, sending);
     const commands = world.told.length;
 
     // Halfway: everything as it was left, with timers that wait, and one organization in real time.
@@ -112,7 +126,7 @@ describe.each(placesIn(folder.path))('a journey through time on %s', (name, open
     const advances = world.told.filter(({ path: asked }) => asked === 'clock/advance');
     console.log(
       `${name}: seed ${SEED}, ${commands} commands (${world.told.filter(({ status }) => status < 300).length} accepted), ` +
-        `${fleet.kills} kills, ${world.told.filter(({ attempts }) => attempts > 1).length} commands and ` +
+        `${fleet.kills} kills, ${cutter.cuts} cuts of the database, ${world.told.filter(({ attempts }) => attempts > 1).length} commands and ` +
         `${advances.filter(({ attempts }) => attempts > 1).length} of ${advances.length} advances sent again, ` +
         `${ended.fired} moves by the clocks, ${ended.expected.lines.length} report lines, ` +
         `${((performance.now() - startedAt) / 1_000).toFixed(0)} s`,
@@ -134,8 +148,9 @@ async function auditAt(place: Place, world: World): Promise<Audited> {
 /** Each client sends one command after the other until all steps are taken. */
 async function travel(world: World, entries: readonly Entry[], dice: Dice, sending: Sending): Promise<void> {
   let steps = 0;
+  const until = performance.now() + MINUTES * 60_000;
   const client = async (): Promise<void> => {
-    while (steps < STEPS) {
+    while (steps < STEPS || performance.now() < until) {
       steps += 1;
       const key = `journey-${steps}`;
       world.remember(await tell(choose(entries, world, dice), key, sending));
@@ -167,6 +182,39 @@ async function expectSound({ options }: Place): Promise<void> {
   expect(JSON.parse(stdout)).toMatchObject({ object: 'verification', status: 'sound' });
 }
 
+/** What was done is answered again word for word, by whichever node is asked, and nothing more happens. */
+async function expectReplayed(world: World, dice: Dice, sending: Sending): Promise<void> {
+  const done = world.told.filter(({ status }) => status < 300);
+  for (let i = 0; i < Math.min(REPLAYS, done.length); i += 1) {
+    const { app: asker, path: asked, body, key, status, text } = dice.one(done);
+    const again = await tell({ app: asker, path: asked, body }, key, sending);
+    expect({ key, status: again.status, text: again.text }, `seed ${SEED}`).toEqual({ key, status, text });
+  }
+}
+
+/** Cuts every connection to the database now and then, as a failover would: whatever is under way is rolled back, or its outcome is not known. */
+class Cutter {
+  readonly #place: Place;
+  #sends = 0;
+  cuts = 0;
+  done: Promise<void> = Promise.resolve();
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  readonly onSend = (): void => {
+    this.#sends += 1;
+    if (this.#place.options.databaseUrl === undefined || this.#sends % CUTS_EVERY !== CUTS_EVERY / 2) return;
+    this.cuts += 1;
+    const cut = this.#place.inspect(async (query) => {
+      await query(`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and application_name like 'sandbank%'`);
+    });
+    this.done = Promise.all([this.done, cut]).then(() => undefined);
+  };
+}
+
 /** Kills as the plan says, spread over the journey: whoever gets a command, or the one that has just been told to advance. */
 class Killer {
   readonly #fleet: Fleet;
@@ -186,7 +234,8 @@ class Killer {
 
   readonly onSend = ({ path: asked, body }: Asked, node: ServerProcess): void => {
     this.#sends += 1;
-    const victim = this.#plan[this.#next];
+    // A soak goes on killing at the same pace.
+    const victim = this.#plan[MINUTES > 0 ? this.#next % this.#plan.length : this.#next];
     const share = STEPS / this.#plan.length;
     const isTime = this.#sends >= (this.#next + 0.5) * share;
     // When no advance comes along in time, the next command will do.

@@ -6,6 +6,7 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_p
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
+import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -31,6 +32,8 @@ export interface ServerOptions {
   readonly port?: number;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Another built program than that of this tree: the folder that its `dist` is in. */
+  readonly root?: string;
   /** Flags for Node itself, such as `--cpu-prof`. */
   readonly nodeArgs?: readonly string[];
 }
@@ -125,7 +128,8 @@ export async function runToEnd(options: ServerOptions = {}): Promise<Ending> {
 
 /** The bare process, for tests that end it before it listens. */
 export function spawnServer(options: ServerOptions): ChildProcessByStdio<Writable, Readable, Readable> {
-  if (!existsSync(MAIN)) throw new Error('dist/src/main.js is missing: run `npm run build` first.');
+  const main = options.root === undefined ? MAIN : path.join(options.root, 'dist', 'src', 'main.js');
+  if (!existsSync(main)) throw new Error('dist/src/main.js is missing: run `npm run build` first.');
   return spawn(
     process.execPath,
     [
@@ -134,10 +138,10 @@ export function spawnServer(options: ServerOptions): ChildProcessByStdio<Writabl
       '-e',
       RUNNER,
       '--',
-      pathToFileURL(MAIN).href,
+      pathToFileURL(main).href,
       ...flags(options),
     ],
-    { cwd: ROOT, env: environment(options), stdio: ['pipe', 'pipe', 'pipe'] },
+    { cwd: options.root ?? ROOT, env: environment(options), stdio: ['pipe', 'pipe', 'pipe'] },
   );
 }
 

@@ -63,6 +63,7 @@ export async function openServer(
     operatorToken: undefined,
     importFile: undefined,
     exportFile: undefined,
+    drainSeconds: 0,
     ...overrides,
   };
   const server = await createServer(config, undefined, opening);

@@ -66,7 +66,7 @@ export function openHome(
   return {
     path: folder,
     start: async (options, ...args) => {
-      const env = { SANDBANK_PRIVATE_WEBHOOKS: 'on' };
+      const env = { SANDBANK_PRIVATE_WEBHOOKS: 'on', ...options.env };
       const server = await startServer({ ...options, seed, env, args });
       started.push(server);
       return server;

@@ -44,7 +44,9 @@ describe('the command `sandbank verify`', () => {
     await post(`developer_api_payments/${id}/advance`, { to: 'settled' });
   }
 
-  test('tells of a directory in use, and after the stop says in words and in JSON that the books are sound', async () => {
+  test('tells of a directory in use, and after the stop says in words and in JSON that the books are sound', {
+    timeout: 90_000,
+  }, async () => {
     const dataDir = join(directory, 'data');
     const server = await startServer({ dataDir, seed });
     await settleOne(server.url);
@@ -60,6 +62,16 @@ describe('the command `sandbank verify`', () => {
     );
     const json = await verify({ dataDir }, '--json');
     expect(JSON.parse(json.stdout)).toMatchObject({ object: 'verification', sandbox: true, status: 'sound' });
+
+    // Heads that are kept elsewhere: the same, and those of another chain.
+    const file = join(directory, 'heads.txt');
+    const heads = await verify({ dataDir }, '--print-heads');
+    expect(heads.stdout).toMatch(/^org_\w{26} \d+ [0-9a-f]{64}\n$/);
+    await writeFile(file, heads.stdout);
+    expect(await verify({ dataDir }, '--heads', file)).toMatchObject({ code: 0, stderr: '' });
+    await writeFile(file, heads.stdout.replace(/[0-9a-f]{8}\n$/, '00000000\n'));
+    const anew = await verify({ dataDir }, '--heads', file);
+    expect([anew.code, anew.stdout]).toEqual([1, expect.stringContaining('the chain was made anew')]);
   });
 
   test('works beside a running server on PostgreSQL, and ends with 1 when the books are not sound', async () => {

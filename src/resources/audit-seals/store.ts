@@ -17,6 +17,8 @@ export interface SealVerification {
   readonly unsealedRows: number;
   /** The hash of the last seal: whoever has noted it elsewhere can tell whether the chain was made anew. */
   readonly head: string | null;
+  /** The number of the last seal. */
+  readonly last: number | null;
   /** At most `problemsMax` of them. */
   readonly problems: readonly SealProblem[];
   /** Whether the whole trail was looked at, and not its newest part. */
@@ -40,6 +42,7 @@ interface SealRow {
   readonly lastId: string;
   readonly previous: string;
   readonly hash: string;
+  readonly sealedAt: Instant;
   readonly named: number;
   readonly found: number;
   readonly fits: boolean;
@@ -49,12 +52,14 @@ interface SealRow {
 const sealsBefore: Statement = {
   name: 'audit_seals_before',
   text: `select s.number, s.first_id as "firstId", s.last_id as "lastId", encode(s.previous, 'hex') as previous,
-      encode(s.hash, 'hex') as hash, cardinality(s.audit_ids) as named, r.found,
-      sha256(s.previous || coalesce(r.digests, ''::bytea)) = s.hash as fits
+      encode(s.hash, 'hex') as hash, s.sealed_at as "sealedAt", cardinality(s.audit_ids) as named, r.found,
+      sha256(s.previous || coalesce(r.digests, ''::bytea)) = s.hash and r.ids = s.audit_ids
+        and s.first_id = s.audit_ids[1] and s.last_id = s.audit_ids[cardinality(s.audit_ids)] as fits
     from (select s.* from audit_seals s where s.org_id = $1 and s.number < $2
       order by s.org_id desc, s.number desc limit $3) s
     cross join lateral (
-      select count(*)::integer as found, string_agg(a.digest, ''::bytea order by a.id) as digests
+      select count(*)::integer as found, string_agg(a.digest, ''::bytea order by a.id) as digests,
+        array_agg(a.id order by a.id) as ids
       from unnest(s.audit_ids) as k(id)
       cross join lateral (select a.id, audit_digest(a) as digest from audit a
         where a.org_id = $1 and a.id = k.id offset 0) a) r
@@ -73,6 +78,7 @@ interface UnsealedPage {
   readonly reached: string | null;
   readonly unsealed: number;
   readonly old: readonly string[];
+  readonly strange: readonly string[];
   readonly oldCount: number;
 }
 
@@ -90,17 +96,20 @@ const unsealedBefore: Statement = {
       cross join lateral unnest(s.audit_ids) as k(id))
     select b.looked, b.first as reached, (select count(*) from missed)::integer as unsealed,
       array(select m.id from missed m where m.id < $4 order by m.id limit ${problemsMax}) as old,
-      (select count(*) from missed m where m.id < $4)::integer as "oldCount"
+      (select count(*) from missed m where m.id < $4)::integer as "oldCount",
+      array(select p.id from page p where p.id !~ '^aud_[0-9a-z]{26}$' order by p.id limit ${problemsMax}) as strange
     from bounds b`,
 };
 
-const newestRow: Statement = {
-  name: 'audit_newest_row',
-  text: 'select a.id from audit a where a.org_id = $1 order by a.org_id desc, a.id desc limit 1',
+/** The newest row, and up to where the trail is sealed. */
+const ends: Statement = {
+  name: 'audit_verified_ends',
+  text: `select (select a.id from audit a where a.org_id = $1 and a.id < 'aud_~' order by a.org_id desc, a.id desc limit 1) as newest,
+      (select max(s.last_id) from audit_seals s where s.org_id = $1) as reached`,
 };
 
-/** Behind every id of an audit row, and behind every number. */
-const endId = 'aud_~';
+/** Behind every text that an id can be, also one that no server gives, and behind every number. */
+const endId = '\u{10ffff}';
 const endNumber = (2n ** 63n - 1n).toString();
 
 /**
@@ -121,6 +130,7 @@ export async function verifySeals(
     sealedRows: chain.rows,
     unsealedRows: rows.unsealed,
     head: chain.head,
+    last: chain.last,
     problems: [...chain.problems, ...rows.problems].slice(0, problemsMax),
     isWhole: chain.isWhole && rows.isWhole,
   };
@@ -130,6 +140,7 @@ async function verifyChain(reader: Rows, orgId: string, rowsMax: number) {
   const problems: SealProblem[] = [];
   let [seals, rows] = [0, 0];
   let head: string | null = null;
+  let last: number | null = null;
   let later: SealRow | undefined;
   let earliest: SealRow | undefined;
   let before = endNumber;
@@ -143,12 +154,13 @@ async function verifyChain(reader: Rows, orgId: string, rowsMax: number) {
     const page: readonly SealRow[] = await reader.rows<SealRow>(sealsBefore, [orgId, before, limit]);
     for (const seal of page) {
       head ??= seal.hash;
+      last ??= Number(seal.number);
       if (later) problems.push(...linkProblems(seal, later));
       if (earliest && mintedAt(seal.lastId) - mintedAt(earliest.firstId) > disorderMsMax) {
         problems.push(disorder(seal, earliest));
         earliest = undefined;
       }
-      problems.push(...(await rowProblems(reader, orgId, seal)));
+      problems.push(...timeProblems(seal, later), ...(await rowProblems(reader, orgId, seal)));
       if (!earliest || seal.firstId < earliest.firstId) earliest = seal;
       later = seal;
     }
@@ -163,7 +175,7 @@ async function verifyChain(reader: Rows, orgId: string, rowsMax: number) {
     limit = Math.min(sealsInPageMax, Math.max(1, Math.floor(most)));
   }
   if (isWhole && later) problems.push(...firstProblems(later));
-  return { seals, rows, head, problems, isWhole };
+  return { seals, rows, head, last, problems, isWhole };
 }
 
 function linkProblems(seal: SealRow, later: SealRow): readonly SealProblem[] {
@@ -184,6 +196,16 @@ function firstProblems({ number, previous }: SealRow): readonly SealProblem[] {
 
 function gone(first: number, last: number): string {
   return first === last ? `Seal ${first} is gone.` : `Seals ${first} to ${last} are gone.`;
+}
+
+/** When a seal was made is not in its hash, which says no more of it than the order. */
+function timeProblems(seal: SealRow, later: SealRow | undefined): readonly SealProblem[] {
+  const isEarly = seal.sealedAt + disorderMsMax < mintedAt(seal.lastId);
+  const isLate = later !== undefined && later.sealedAt + disorderMsMax < seal.sealedAt;
+  if (!isEarly && !isLate) return [];
+  const than = isEarly ? 'before its rows' : `after seal ${later?.number}`;
+  const words = `Seal ${seal.number} says that it was made at ${instantToText(seal.sealedAt)}, ${than}: that was changed, or a clock was wrong.`;
+  return [{ seal: Number(seal.number), words }];
 }
 
 function disorder(seal: SealRow, later: SealRow): SealProblem {
@@ -210,9 +232,14 @@ async function rowProblems(reader: Rows, orgId: string, seal: SealRow): Promise<
 
 async function verifyRows(reader: Rows, orgId: string, now: Instant, rowsMax: number) {
   // By the newest row and not by the clock alone: what a server wrote just before it was killed is sealed by the next one.
-  const [newest] = await reader.rows<{ id: string }>(newestRow, [orgId]);
-  const oldBefore = firstIdAt('audit', Math.min(now, newest ? mintedAt(newest.id) : now) - unsealedMsMax);
+  const [end] = await reader.rows<{ newest: string | null; reached: string | null }>(ends, [orgId]);
+  const { newest, reached } = end ?? { newest: null, reached: null };
+  const byNewest = Math.min(now, newest === null ? now : mintedAt(newest)) - unsealedMsMax;
+  // Where later rows are sealed, a server has been there: it seals what became visible late within minutes.
+  const bySeals = Math.min(now, reached === null ? 0 : mintedAt(reached)) - disorderMsMax;
+  const oldBefore = firstIdAt('audit', Math.max(byNewest, bySeals));
   const ids: string[] = [];
+  const strange: string[] = [];
   let [unsealed, old, looked] = [0, 0, 0];
   let isWhole = false;
   for (let before = endId; looked < rowsMax; ) {
@@ -223,19 +250,53 @@ async function verifyRows(reader: Rows, orgId: string, now: Instant, rowsMax: nu
     old += page?.oldCount ?? 0;
     looked += page?.looked ?? 0;
     if (ids.length < problemsMax) ids.push(...(page?.old ?? []));
+    if (strange.length < problemsMax) strange.push(...(page?.strange ?? []));
     isWhole = (page?.looked ?? 0) < limit;
     if (isWhole || !page?.reached) break;
     before = page.reached;
   }
   const shown = ids.slice(0, problemsMax - 1).sort();
-  const problems = shown.map((id) => ({
+  const problems: SealProblem[] = strange.map((id) => ({
+    seal: null,
+    words: `Row ${JSON.stringify(id)} has an id that no server gives: it was added or changed.`,
+  }));
+  const unnamed = shown.map((id) => ({
     seal: null,
     words: `No seal names row ${id} of ${instantToText(mintedAt(id))}: it was added later, or no server was there to seal it.`,
   }));
+  problems.push(...unnamed);
   if (old > shown.length)
     problems.push({
       seal: null,
-      words: `No seal names ${old - shown.length} more rows of more than an hour before the newest.`,
+      words: `No seal names ${old - shown.length} more rows from before those that are sealed.`,
     });
   return { unsealed, problems, isWhole };
+}
+
+/** The last seal of an organization, at the moment at which somebody noted it. */
+export interface Head {
+  readonly orgId: string;
+  readonly number: number;
+  readonly hash: string;
+}
+
+const sealHash: Statement = {
+  name: 'audit_seal_hash',
+  text: `select encode(s.hash, 'hex') as hash from audit_seals s where s.org_id = $1 and s.number = $2`,
+};
+
+/**
+ * Compares what was noted outside with the seal of that number. In a chain that fits, the hash of one seal stands for all rows up to it:
+ * so this finds an end that was cut off, and a chain that was made anew.
+ */
+export async function headProblem(
+  reader: Rows,
+  { orgId, number, hash }: Head,
+): Promise<SealProblem | undefined> {
+  const [seal] = await reader.rows<{ hash: string }>(sealHash, [orgId, number]);
+  if (seal?.hash === hash) return undefined;
+  const words = seal
+    ? `Seal ${number} has another hash than the one that was noted: the chain was made anew.`
+    : `Seal ${number}, whose hash was noted, is gone: the end of the chain was cut off.`;
+  return { seal: number, words };
 }

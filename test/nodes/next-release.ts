@@ -1,0 +1,49 @@
+/** The release after this one: a copy of what is built, with two more migrations and code that uses them. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** All that an expanding migration may do. */
+export const expanding = `-- What the next release adds.
+alter table payments add column note text;
+alter table webhooks add column tier text not null default 'plain';
+alter table events add column told_by text;
+create table payment_notes (org_id text collate "C" not null, id text collate "C" not null, primary key (org_id, id));
+create or replace function refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception '% is append-only since ever: % is refused', tg_table_name, lower(tg_op) using errcode = 'restrict_violation';
+end
+$$;
+`;
+
+export const indexing = `-- outside a transaction
+-- Found by their notes.
+create index concurrently if not exists payments_by_note on payments (org_id, note) where note is not null;
+`;
+
+/** What the next release writes into the new column. */
+export const NOTE = 'made by the next release';
+
+export function makeNextRelease(): { readonly root: string; remove(): void } {
+  const root = mkdtempSync(path.join(tmpdir(), 'sandbank-next-'));
+  for (const folder of ['dist/src', 'migrations'])
+    cpSync(path.join(ROOT, folder), path.join(root, folder), { recursive: true });
+  cpSync(path.join(ROOT, 'package.json'), path.join(root, 'package.json'));
+  for (const folder of ['node_modules', 'dist/docs', 'dist/console'])
+    symlinkSync(path.join(ROOT, folder), path.join(root, folder), 'junction');
+  writeFileSync(path.join(root, 'migrations', '9001_notes.sql'), expanding);
+  writeFileSync(path.join(root, 'migrations', '9002_payments_by_note.sql'), indexing);
+  patch(root, 'resources/payments/store.js', "reference: 'text',", "reference: 'text', note: 'text',");
+  patch(root, 'resources/payments/machine.js', 'instants: {},', `note: '${NOTE}', instants: {},`);
+  return { root, remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+function patch(root: string, file: string, before: string, after: string): void {
+  const place = path.join(root, 'dist', 'src', file);
+  const text = readFileSync(place, 'utf8');
+  if (!text.includes(before)) throw new Error(`${file} does not say ${before}`);
+  writeFileSync(place, text.replace(before, after));
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { readMigrations } from '../../src/db/migrate.ts';
+import { expanding, indexing } from '../nodes/next-release.ts';
+import { contracting, firstHeld, unfitFor } from './migrations.ts';
+
+test('every migration leaves what the release before needs as it is', async () => {
+  const held = (await readMigrations()).filter(
+    ({ version }) => version >= firstHeld && contracting[version] === undefined,
+  );
+  for (const { version, name, sql } of held) expect(unfitFor(sql), `${version} ${name}`).toEqual([]);
+});
+
+test('versions have no gaps, so that no release forgets one of another branch', async () => {
+  const versions = (await readMigrations()).map(({ version }) => version);
+  expect(versions).toEqual(versions.map((_, i) => i + 1));
+});
+
+test.each([
+  expanding,
+  indexing,
+  'alter table payments add column note text, add column rank integer not null default 0;',
+  'alter table payments add constraint short check (length(note) < 9) not valid;',
+  '-- outside a transaction\nalter table payments validate constraint short;',
+  '-- outside a transaction\ndrop index concurrently if exists payments_by_note;',
+  'create table notes (id text primary key);\ncreate index notes_by_id on notes (id);\nalter table notes drop column id;',
+  'alter table payments alter column note set default 0;\nalter table payments drop constraint short;',
+  "insert into settings values ('drop table payments; rename');",
+])('%s is allowed', (sql) => {
+  expect(unfitFor(sql)).toEqual([]);
+});
+
+test.each([
+  ['drop table payments;', 'drops a table'],
+  ['alter table payments drop column note;', 'drops a column'],
+  ['alter table payments drop note;', 'drops a column'],
+  ['drop function audit_digest(audit);', 'drops a view'],
+  ['alter table payments rename column note to remark;', 'renames'],
+  ['ALTER TABLE payments RENAME TO bills;', 'renames'],
+  ['alter table payments alter column amount type numeric;', 'changes the type'],
+  ['alter table payments alter amount set data type numeric;', 'changes the type'],
+  ['alter table payments add column note text not null;', 'does not fill'],
+  ['alter table payments add column a text default 0, add column b text not null;', 'does not fill'],
+  ['alter table payments alter column note set not null;', 'obligatory'],
+  ['alter table payments add column note text unique;', 'makes an index'],
+  ['alter table payments add constraint short check (length(note) < 9);', 'looks at all rows'],
+  ['alter table payments add unique (note);', 'looks at all rows'],
+  ['create index payments_by_note on payments (note);', 'blocks writes'],
+  ['create unique index payments_by_note on payments (note);', 'blocks writes'],
+  ['create index concurrently payments_by_note on payments (note);', 'inside a transaction'],
+  ['truncate payments;', 'empties'],
+  ['-- outside a transaction\nalter table payments add column note text;', 'more than indexes'],
+  [
+    '-- outside a transaction\ncreate index concurrently payments_by_note on payments (note);',
+    'more than indexes',
+  ],
+])('%s is refused', (sql, words) => {
+  expect(unfitFor(sql)).toEqual([expect.stringContaining(words)]);
+});
