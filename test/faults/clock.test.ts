@@ -85,6 +85,6 @@ describe.each(databaseKinds)('the clock of the machine is set back and forth by 
     const found = await verify(server.database);
     // The seals cannot tell a wrong clock from a row that was put in later, and say so; the books are sound.
     const complaints = found.checks.flatMap(({ differences }) => differences);
-    for (const { found: words } of complaints) expect(words).toContain('the clock of a server was wrong');
+    for (const { found: words } of complaints) expect(words).toMatch(/clock (of a server )?was wrong/);
   });
 });

@@ -14,7 +14,8 @@ const IDLE = 2_000;
 // A page has a quarter of a megabyte; the kernels take some four of them before anything waits.
 const PAGES_ASKED = 30;
 const SLOW_READERS = 8;
-const SILENCE_MS_MAX = 1_500;
+// Longer than the pages of all of them take, or the last one is dropped before its first page comes.
+const SILENCE_MS_MAX = 5_000;
 const ANSWER_MS_MAX = 2_000;
 
 let server: Server;
