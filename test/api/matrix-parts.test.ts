@@ -3,7 +3,7 @@ import { disputeMachine } from '../../src/resources/disputes/machine.ts';
 import { refundMachine } from '../../src/resources/refunds/machine.ts';
 import type { Server } from '../../src/server.ts';
 import type { Answer, Body } from '../support/api-client.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 import {
   expectPartMove,
@@ -86,7 +86,7 @@ describe.each([
   });
 });
 
-describe.each(databaseKinds)('on %s,', (databaseKind) => {
+describe.each(decidedOn('postgres'))('on %s,', (databaseKind) => {
   let server: Server;
   let results: ReadonlyMap<string, Result>;
 

@@ -3,7 +3,7 @@ import { transferMachine } from '../../src/resources/transfers/machine.ts';
 import type { Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
 import type { Answer, ApiClient, Body } from '../support/api-client.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 import { done } from './lifecycle.ts';
 import { added, lasting, payments, type Trail, together, toldBetween, trailsOf } from './trails.ts';
@@ -175,7 +175,7 @@ describe('the matrix of transfers is complete:', () => {
   });
 });
 
-describe.each(databaseKinds)('transfers on %s,', (kind) => {
+describe.each(decidedOn('pglite'))('transfers on %s,', (kind) => {
   let server: Server;
   let results: ReadonlyMap<string, Result>;
 

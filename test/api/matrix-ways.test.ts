@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { paymentMachine } from '../../src/resources/payments/machine.ts';
 import type { Server } from '../../src/server.ts';
 import type { Answer, Body } from '../support/api-client.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 import { openActions, paymentStates } from './payment-model.ts';
 import { expectNext, expectWay } from './payment-ways.ts';
@@ -58,7 +58,7 @@ test('every state of the machine is asked for, from every situation', () => {
   expect(new Set(asks.flatMap(({ to }) => to ?? []))).toEqual(new Set(paymentMachine.states));
 });
 
-describe.each(databaseKinds)('ways of payments on %s,', (kind) => {
+describe.each(decidedOn('postgres'))('ways of payments on %s,', (kind) => {
   let server: Server;
   let results: ReadonlyMap<string, Result>;
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { paymentMachine } from '../../src/resources/payments/machine.ts';
 import type { Server } from '../../src/server.ts';
 import type { Answer, Body } from '../support/api-client.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 import { expectMove, openActions, type Params, paymentStates, paymentTable } from './payment-model.ts';
 import { type Situation, situations } from './situations.ts';
@@ -108,7 +108,7 @@ describe('the matrix of payments is complete:', () => {
   });
 });
 
-describe.each(databaseKinds)('payments on %s,', (kind) => {
+describe.each(decidedOn('pglite'))('payments on %s,', (kind) => {
   let server: Server;
   let results: ReadonlyMap<string, Result>;
 

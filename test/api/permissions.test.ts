@@ -6,7 +6,7 @@ import { isScope, scopes, scopesNeeded } from '../../src/kernel/scopes.ts';
 import { eventCatalogue, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, ApiClient, type Body } from '../support/api-client.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import { type KeyHolder, newKey, type Tenant, tenant } from '../support/tenant.ts';
 import { schemaOf, valid } from './arbitraries.ts';
 
@@ -28,7 +28,7 @@ const bodies = new Map<string, unknown>([
 /** Nothing listens here. */
 const nowhere = 'http://127.0.0.1:9/';
 
-describe.each(databaseKinds)('permissions on %s', (kind) => {
+describe.each(decidedOn('pglite'))('permissions on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let keys: ReadonlyMap<string, KeyHolder>;

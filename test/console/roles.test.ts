@@ -7,7 +7,7 @@ import type { Server } from '../../src/server.ts';
 import { schemaOf, valid } from '../api/arbitraries.ts';
 import { provokedBy } from '../api/codes.ts';
 import { type Answer, type Body, seenCodes } from '../support/api-client.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import {
   auditOf,
   countsOf,
@@ -167,7 +167,7 @@ test('what is about a key or its application alone is not served to people', () 
   expect(names).not.toContain('POST developer_api_reset');
 });
 
-describe.each(databaseKinds)('roles on %s', (kind) => {
+describe.each(decidedOn('pglite'))('roles on %s', (kind) => {
   let server: Server;
   let acme: House;
   let rival: Person;

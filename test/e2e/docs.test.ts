@@ -50,13 +50,13 @@ describeInBrowser('the docs in a browser', () => {
     return page;
   };
   test.each(pages)(
-    '$path is accessible and whole, in light and on a phone, and every fifth one in dark',
+    '$path is accessible and whole, in light and on a phone, and every fifth one looked at closely',
     minute,
     async ({ path }) => {
       await visit(path);
       // Their colours come from one style sheet, and are made by one program.
-      const isDark = pages.findIndex((one) => one.path === path) % effort(5, 1) === 0;
-      await expectWhole(windowOf('light'), path, isDark);
+      const isClose = pages.findIndex((one) => one.path === path) % effort(5, 1) === 0;
+      await expectWhole(windowOf('light'), path, isClose);
     },
   );
 

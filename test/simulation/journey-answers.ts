@@ -68,7 +68,10 @@ function auditHappened(rows: Rows, told: readonly Told[]): readonly string[] {
   const types = new Map(rows.events.map(({ id, type }) => [id, type]));
   for (const { answer, path, status } of told) {
     if (path !== 'clock/advance' || status >= 300) continue;
-    const happened = answer.happened as readonly Readonly<Record<string, string>>[];
+    const happened = (answer.happened as readonly Readonly<Record<string, string>>[]).filter(
+      // Attempts of deliveries are looked at where their receivers are.
+      ({ type }) => type !== 'delivery',
+    );
     const own = (made.get(answer.requestId) ?? []).filter(({ resource }) => resource !== 'clock');
     const what = `what ${answer.requestId} brought about`;
     const moveLine = ({ at, resource, id, action, from, to, event }: Move) =>

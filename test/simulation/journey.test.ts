@@ -1,9 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { effort } from '../support/effort.ts';
 import { runToEnd, type ServerProcess, startServer } from '../support/processes.ts';
 import { newKey } from '../support/tenant.ts';
 import { temporaryFolder } from '../system/client.ts';
+import { auditDeliveries } from '../system/delivery-audit.ts';
+import { endpoint } from '../system/delivery-endpoints.ts';
+import { type Answering, atOnce, chanceOf, type Inbox, openInbox } from '../system/delivery-inbox.ts';
 import { type Place, passed, placesIn, randomFrom } from '../system/kills.ts';
 import { type Audited, auditJourney, overdue } from './journey-auditor.ts';
 import { type App, type Asked, look, type Sending, tell } from './journey-client.ts';
@@ -15,7 +19,7 @@ import { Dice, World } from './journey-world.ts';
 
 /** Printed with every run; the same seed gives the same choices again, though not the same order of arrival. */
 const SEED = Number(process.env.SANDBANK_SEED_OF_TEST ?? Date.now() % 1_000_000_000);
-const STEPS_DEFAULT = 1_600;
+const STEPS_DEFAULT = effort(1_000, 1_600);
 const STEPS = Number(process.env.SANDBANK_JOURNEY_STEPS ?? STEPS_DEFAULT);
 /** `npm run soak -- --minutes N` goes on for so long, with kills all the way. */
 const MINUTES = Number(process.env.SANDBANK_SOAK_MINUTES ?? 0);
@@ -32,28 +36,62 @@ const DAY_SECONDS = 86_400;
 const FAR_AHEAD_MS = 60 * DAY_SECONDS * 1_000;
 const FINAL_CALLS_MAX = 20;
 const FINDINGS_SHOWN = 20;
+/** The lease of a node that was killed, and what is left to send. */
+const SENT_MS_MAX = 90_000;
 
-const scopes = ['payments:read', 'payments:write', 'transfers:read', 'transfers:write'];
+const scopes = ['payments:read', 'payments:write', 'transfers:read', 'transfers:write', 'webhooks:read'];
 const app = (organization: string, name: string): App => ({ organization, name, key: newKey() });
 const acme = [app('Acme', 'web'), app('Acme', 'shop')] as const;
 const other = app('Other', 'web');
 const apps: readonly App[] = [...acme, other];
 
+/** Of four events one fails twice before it is taken, one is taken late, and two are taken at once. */
+const moody: Answering = (id, nth) => {
+  const chance = chanceOf(id);
+  if (chance < 0.25) return { status: nth <= 2 ? 503 : 204, afterMs: 0 };
+  return { status: 204, afterMs: chance < 0.5 ? 200 : 0 };
+};
+/** Half of the events are refused for good; one more attempt would not help them. */
+const stubborn: Answering = (id) => ({ status: chanceOf(id) < 0.5 ? 500 : 204, afterMs: 0 });
+
+/** Each application has a receiver, which gets the events of that application alone. */
+const receivers = [
+  { app: acme[0], answering: atOnce, ...endpoint('steady', { application: 'Acme web' }) },
+  {
+    ...{ app: acme[1], answering: moody },
+    ...endpoint('moody', { application: 'Acme shop', retryProfile: 'standard' }),
+  },
+  {
+    ...{ app: other, answering: stubborn },
+    ...endpoint('stubborn', { application: 'Other web', retryProfile: 'none' }),
+  },
+];
+
 const folder = temporaryFolder();
 const seedFile = path.join(folder.path, 'journey.json');
-const organizations = [...new Set(apps.map(({ organization }) => organization))].map((name) => ({
-  name,
-  applications: apps
-    .filter(({ organization }) => organization === name)
-    .map((one) => ({ name: one.name, apiKeys: [{ name: 'key', key: one.key, scopes }] })),
-}));
-writeFileSync(seedFile, JSON.stringify({ organizations }));
 let fleet: Fleet | undefined;
+let inbox: Inbox | undefined;
 
 afterAll(async () => {
   await fleet?.abandon();
+  await inbox?.close();
   folder.remove();
 });
+
+/** On the embedded database without receivers: test/system/deliveries.test.ts has them there. */
+function writeSeed(box: Inbox, isAlone: boolean): void {
+  const organizations = [...new Set(apps.map(({ organization }) => organization))].map((name) => ({
+    name,
+    applications: receivers
+      .filter(({ app: { organization } }) => organization === name)
+      .map(({ app: one, name: path, secret, eventTypes, retryProfile, maxConcurrency }) => ({
+        name: one.name,
+        apiKeys: [{ name: 'key', key: one.key, scopes }],
+        webhooks: isAlone ? [] : [{ url: box.urlOf(path), secret, eventTypes, retryProfile, maxConcurrency }],
+      })),
+  }));
+  writeFileSync(seedFile, JSON.stringify({ organizations }));
+}
 
 describe.each(placesIn(folder.path))('a journey through time on %s', (name, open) => {
   test('keeps its books, its reports and every timer, whatever is killed on the way', {
@@ -62,7 +100,13 @@ describe.each(placesIn(folder.path))('a journey through time on %s', (name, open
     const startedAt = performance.now();
     const place = await open();
     const isAlone = place.options.dataDir !== undefined;
-    fleet = new Fleet(isAlone ? 1 : 2, () => startServer({ ...place.options, seed: seedFile }));
+    const box = await openInbox(
+      Object.fromEntries(receivers.map(({ name, answering }) => [name, answering])),
+    );
+    inbox = box;
+    writeSeed(box, isAlone);
+    const env = { SANDBANK_PRIVATE_WEBHOOKS: 'on' };
+    fleet = new Fleet(isAlone ? 1 : 2, () => startServer({ ...place.options, seed: seedFile, env }));
     await fleet.open();
     const world = new World(apps);
     const dice = new Dice(randomFrom(SEED));
@@ -106,13 +150,16 @@ describe.each(placesIn(folder.path))('a journey through time on %s', (name, open
 
     // Then so far ahead that all that is due must have happened.
     await fleet.open();
-    const nows = await goFarAhead(world, halfway.latest + FAR_AHEAD_MS, sending);
+    await goFarAhead(world, halfway.latest + FAR_AHEAD_MS, sending);
+    // What was sent on the last steps of that way, and refused, is sent again within a day, also where the clock stands.
+    const nows = await goFarAhead(world, halfway.latest + FAR_AHEAD_MS + DAY_SECONDS * 1_000, sending);
     const { url: last } = await fleet.node(0);
     const reported = new Map<string, Reported>();
     for (const one of [acme[0], other]) {
       reported.set(one.organization, await readReports(last, one));
       for (const { amount } of (await look(last, one, 'balances')).trialBalance) expect(amount).toBe(0);
     }
+    await vi.waitUntil(() => allSent(last), { timeout: SENT_MS_MAX, interval: 200 });
     await fleet.close();
     const ended = await auditAt(place, world);
     const late = overdue(ended.rows, nows);
@@ -122,13 +169,15 @@ describe.each(placesIn(folder.path))('a journey through time on %s', (name, open
       expect(auditReported(said, org, ended.expected), `seed ${SEED}`).toEqual([]);
     }
     await expectSound(place);
+    const sent = isAlone ? 'no receivers' : await expectDelivered(place, world, box, fleet.kills);
+    await box.close();
 
     const advances = world.told.filter(({ path: asked }) => asked === 'clock/advance');
     console.log(
       `${name}: seed ${SEED}, ${commands} commands (${world.told.filter(({ status }) => status < 300).length} accepted), ` +
         `${fleet.kills} kills, ${cutter.cuts} cuts of the database, ${world.told.filter(({ attempts }) => attempts > 1).length} commands and ` +
         `${advances.filter(({ attempts }) => attempts > 1).length} of ${advances.length} advances sent again, ` +
-        `${ended.fired} moves by the clocks, ${ended.expected.lines.length} report lines, ` +
+        `${ended.fired} moves by the clocks, ${ended.expected.lines.length} report lines, ${sent}, ` +
         `${((performance.now() - startedAt) / 1_000).toFixed(0)} s`,
     );
     expect(fleet.kills).toBeGreaterThanOrEqual(3);
@@ -166,7 +215,7 @@ async function goFarAhead(world: World, to: number, sending: Sending): Promise<R
     const asked: Asked = { app: one, path: 'clock/advance', body: { to: new Date(to).toISOString() } };
     for (let call = 1; ; call += 1) {
       if (call > FINAL_CALLS_MAX) throw new Error(`The clock of ${one.name} does not come to its end.`);
-      const told = await tell(asked, `end-${one.organization}-${one.name}-${call}`, sending);
+      const told = await tell(asked, `end-${to}-${one.organization}-${one.name}-${call}`, sending);
       world.remember(told);
       expect(told.status, told.text).toBe(200);
       nows.set(`${one.organization} ${one.name}`, Date.parse(told.answer.now));
@@ -180,6 +229,32 @@ async function expectSound({ options }: Place): Promise<void> {
   const { code, stdout, stderr } = await runToEnd({ ...options, args: ['verify', '--json'] });
   expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
   expect(JSON.parse(stdout)).toMatchObject({ object: 'verification', status: 'sound' });
+}
+
+async function allSent(url: string): Promise<boolean> {
+  for (const one of apps)
+    if ((await look(url, one, 'webhook_deliveries?status=pending&limit=1')).data.length > 0) return false;
+  return true;
+}
+
+/** Every event came to the receiver of its application, signed and word for word; and what came twice is explained. */
+async function expectDelivered(place: Place, world: World, box: Inbox, kills: number): Promise<string> {
+  const payments = world.told.filter(({ path: asked, status }) => asked === 'payments' && status === 201);
+  const refused = world.told.filter(({ status }) => status >= 400);
+  let words = '';
+  await place.inspect(async (query) => {
+    const { complaints, ...found } = await auditDeliveries(query, {
+      endpoints: receivers,
+      arrivals: box.arrivals,
+      acknowledged: payments.map(({ answer }) => answer.id),
+      refused: new Set(refused.map(({ answer }) => answer.requestId)),
+      kills,
+      mayFail: ['stubborn'],
+    });
+    expect(complaints.slice(0, FINDINGS_SHOWN), `seed ${SEED}`).toEqual([]);
+    words = `${found.events} events that came ${found.arrivals} times`;
+  });
+  return words;
 }
 
 /** What was done is answered again word for word, by whichever node is asked, and nothing more happens. */

@@ -23,11 +23,19 @@ import { forkErrand } from '../../src/workers/fork-errand.ts';
 import { resetErrand } from '../../src/workers/reset-errand.ts';
 import { webhookErrands } from '../../src/workers/webhook-errands.ts';
 import { holdToContract } from './contract.ts';
+import { isThorough } from './effort.ts';
 import { createDatabase } from './postgres.ts';
 
 /** Every API test runs on both: `describe.each(databaseKinds)`. */
 export const databaseKinds = ['pglite', 'postgres'] as const;
 export type DatabaseKind = (typeof databaseKinds)[number];
+
+/**
+ * What is decided before anything is written, who may do what and which move is open, does not depend on the database. Thousands of
+ * cells of it run on one of them, and `SANDBANK_THOROUGH=on` runs them on both.
+ */
+export const decidedOn = (kind: DatabaseKind): readonly DatabaseKind[] =>
+  isThorough ? databaseKinds : [kind];
 
 /** A hash takes 0.2 s of a core in earnest; test/console/audit.test.ts and every real process do it in earnest. */
 const quickFigures = { cost: 2 ** 10, blockSize: 8, parallelization: 1 };

@@ -30,6 +30,8 @@ interface EventRow {
   readonly sequence: number;
   readonly requestId: string;
   readonly data: string;
+  /** Organization and application, by name. */
+  readonly application: string;
 }
 
 interface DeliveryRow {
@@ -62,7 +64,9 @@ export interface Findings {
 
 export async function auditDeliveries(query: Query, evidence: Evidence): Promise<Findings> {
   const events = (await query(
-    `select id, type, resource_id as "resourceId", sequence, request_id as "requestId", data::text as data from events`,
+    `select e.id, e.type, e.resource_id as "resourceId", e.sequence, e.request_id as "requestId", e.data::text as data,
+      o.name || ' ' || a.name as application
+    from events e join applications a on a.org_id = e.org_id and a.id = e.app_id join organizations o on o.id = e.org_id`,
   )) as unknown as readonly EventRow[];
   const deliveries =
     (await query(`select d.id, d.webhook_id as "webhookId", w.url, d.event_id as "eventId", d.status,
@@ -90,7 +94,7 @@ export async function auditDeliveries(query: Query, evidence: Evidence): Promise
       const pair = `${endpoint.name} ${event.id}`;
       const [delivery, ...more] = deliveriesOf.get(pair) ?? [];
       const came = arrivalsOf.get(pair) ?? [];
-      if (!wants(endpoint, event.type)) {
+      if (!wants(endpoint, event)) {
         if (delivery || came.length > 0) complain(`${pair}: ${event.type} was not wanted`);
         continue;
       }
@@ -214,7 +218,8 @@ function isLost({ error }: AttemptRow): boolean {
   return error !== null && LOST.test(error);
 }
 
-function wants({ eventTypes }: Endpoint, type: string): boolean {
+function wants({ eventTypes, application }: Endpoint, { type, ...event }: EventRow): boolean {
+  if (application !== undefined && application !== event.application) return false;
   return eventTypes.some(
     (filter) =>
       filter === '*' || filter === type || (filter.endsWith('.*') && type.startsWith(filter.slice(0, -1))),

@@ -27,6 +27,8 @@ export interface Endpoint {
   readonly retryProfile: 'standard' | 'fast' | 'none';
   readonly maxConcurrency: number;
   readonly secret: string;
+  /** Organization and application whose events it gets, by name, where there is more than one. */
+  readonly application?: string;
 }
 
 export function endpoint(name: string, more: Partial<Endpoint> = {}): Endpoint {
