@@ -18,7 +18,7 @@ import { fits, invalid, type JsonSchema, type Likely, schemaOf, valid } from './
 /** Requests of one run go out together, so that they share batches: it is both faster and the harder case. */
 const requestsInRun = 10;
 // Every run of the suite draws others, so that what one leaves out the next ones meet.
-const runs = { pglite: effort(8, 25), postgres: effort(3, 8) } as const;
+const runs = { pglite: effort(6, 25), postgres: effort(2, 8) } as const;
 const payments = 'developer_api_payments';
 const transfers = 'developer_api_transfers';
 const webhooks = 'developer_api_webhooks';

@@ -50,7 +50,7 @@ describeInBrowser('the docs in a browser', () => {
     return page;
   };
   test.each(pages)(
-    '$path is accessible and whole, in light and on a phone, and every fifth one looked at closely',
+    '$path is whole, fits a phone, and if it is the fifth is accessible in light, in dark and there',
     minute,
     async ({ path }) => {
       await visit(path);

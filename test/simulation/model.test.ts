@@ -14,7 +14,7 @@ import { newWorld, type World } from './world.ts';
 
 /** A failing run prints its own seed; the same seed gives the same sequences again. */
 const SEED = Number(process.env.SANDBANK_SEED_OF_TEST ?? Date.now() % 1_000_000_000);
-const RUNS_DEFAULT = effort(25, 100);
+const RUNS_DEFAULT = effort(12, 100);
 const RUNS = Number(process.env.SANDBANK_SIMULATION_RUNS ?? RUNS_DEFAULT);
 /** Enough at once for the second lane of the engine, which opens for two dozen that wait. */
 const SEQUENCES = 100;
@@ -22,7 +22,7 @@ const SEQUENCES = 100;
 const LANES = 2;
 /** A slow machine stops early instead of failing; a number of runs that was asked for is run to its end. */
 const BUDGET_MS =
-  process.env.SANDBANK_SIMULATION_RUNS === undefined ? effort(15_000, 60_000) : Number.POSITIVE_INFINITY;
+  process.env.SANDBANK_SIMULATION_RUNS === undefined ? effort(8_000, 60_000) : Number.POSITIVE_INFINITY;
 const SHRINK_MS_MAX = 60_000;
 
 describe.each(databaseKinds)('random lives of payments on %s', (kind) => {

@@ -19,7 +19,7 @@ const CUSTOMERS = '/_api/developer_api_customers';
 const CUSTOMERS_EACH_ROUND = 1;
 const NARROW = 4;
 /** A connection that was used this recently is not closed because it idles. */
-const RECENT_MS = 1_000;
+const RECENT_MS = 3_000;
 const TURNS = 5;
 /** Of two workers each does something: far less than half is enough. */
 const SHARE_MIN = 0.05;
