@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import { startPostgres } from '../test/support/postgres.ts';
 import { deliveryBars, nodeBars, startBars } from './bars.ts';
 import { measureClock } from './clock.ts';
@@ -18,6 +17,7 @@ import { judge, renderResults } from './report.ts';
 import { replaceOthers, replaceSection } from './results.ts';
 import { measureScale, renderScale, SCALE_HEADING, type ScaleStage, scaleMissed } from './scale.ts';
 import { measureStart } from './start.ts';
+import { value } from './value.ts';
 
 const RESULTS = fileURLToPath(new URL('RESULTS.md', import.meta.url));
 /** What any server would be given; all else, such as synchronous_commit, stays as PostgreSQL ships it. */
@@ -71,7 +71,7 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
     await contender.run(options.warmupSeconds);
   }
   // Statements planned on tables that were empty a second ago would be slow for the server and the baseline alike.
-  for (const database of databases) await command(database, 'analyze');
+  for (const database of databases) await value(database, 'analyze');
 
   const rounds: Partial<Record<ContenderName, Measured>>[] = [];
   for (let number = 1; number <= options.rounds; number += 1) {
@@ -80,7 +80,7 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
       const { name } = contender;
       await contender.prepare?.(options.seconds);
       // No contender pays for the pages that the one before it left unwritten.
-      await command(postgres.url, 'checkpoint');
+      await value(postgres.url, 'checkpoint');
       const { isQuiet, busyCores } = await waitForQuiet();
       const measured = { ...(await contender.run(options.seconds)), isQuiet };
       round[name] = measured;
@@ -106,7 +106,7 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
   const nodes = options.parts.has('nodes') ? await measureNodes({ postgres, folder, say }) : [];
   const start = options.parts.has('start') ? await measureStart({ folder, say }) : undefined;
   const verdict = judge(rounds, [...deliveryBars(deliveries), ...nodeBars(nodes), ...startBars(start)]);
-  const postgresVersion = await command(postgres.url, 'show server_version');
+  const postgresVersion = await value(postgres.url, 'show server_version');
   const results = renderResults(rounds, verdict, {
     options,
     postgresVersion,
@@ -141,15 +141,4 @@ async function benchScale(
   if (options.isFull) replaceSection(RESULTS, SCALE_HEADING, section);
   process.stdout.write(section);
   for (const line of scaleMissed(scale)) process.stdout.write(`MISSED  ${line}\n`);
-}
-
-async function command(databaseUrl: string, sql: string): Promise<string> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const { rows } = await client.query<Record<string, unknown>>(sql);
-    return String(Object.values(rows[0] ?? {})[0] ?? '');
-  } finally {
-    await client.end();
-  }
 }

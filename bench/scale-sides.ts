@@ -7,11 +7,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import pg from 'pg';
 import { Pool } from 'undici';
 import { API_KEY } from './api.ts';
 import { type Measurement, percentile } from './measurement.ts';
 import { PAYMENTS_PATH } from './requests.ts';
+import { value } from './value.ts';
 import { Walks } from './walk.ts';
 
 export const SAMPLE = 1_000;
@@ -199,17 +199,5 @@ export class Caller {
 
   async close(): Promise<void> {
     await this.#pool.close();
-  }
-}
-
-/** The one value that a statement gives, as text. */
-export async function value(databaseUrl: string, sql: string): Promise<string> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const { rows } = await client.query<Record<string, unknown>>(sql);
-    return String(Object.values(rows[0] ?? {})[0] ?? '');
-  } finally {
-    await client.end();
   }
 }

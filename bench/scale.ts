@@ -17,7 +17,8 @@ import { type Measured, median } from './measurement.ts';
 import { multiply } from './multiply.ts';
 import { waitForQuiet } from './neighbours.ts';
 import { createRequests, type NextRequest, PAYMENTS_PATH, readRequest, readRequests } from './requests.ts';
-import { makeSample, openReceiver, SAMPLE, type Side, scaleSeed, sideOf, value } from './scale-sides.ts';
+import { makeSample, openReceiver, SAMPLE, type Side, scaleSeed, sideOf } from './scale-sides.ts';
+import { value } from './value.ts';
 
 const BURST = 1_000;
 const WARMUP_MS = 500;

@@ -50,7 +50,7 @@ describeInBrowser('the docs in a browser', () => {
     return page;
   };
   test.each(pages)(
-    '$path is whole, fits a phone, and if it is the fifth is accessible in light, in dark and there',
+    '$path is accessible and whole and fits a phone, and every fifth one is looked at closely',
     minute,
     async ({ path }) => {
       await visit(path);

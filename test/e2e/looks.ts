@@ -6,9 +6,9 @@ import { desktop, expectAccessible, phone, type Rules, type Watched } from '../s
 const ofColours = ['color-contrast', 'link-in-text-block'];
 
 /**
- * Looks at the page of a window in light, in dark and on a phone. It is loaded once, and seen as a person sees it who turns the
- * lights off or the window small: to load and to examine all of it three times took twice as long and found nothing more. Where it is not
- * looked at closely, it is only seen whether it is there, complains of nothing, and fits a phone.
+ * Looks at the page of a window in light, and if it looks closely in dark and on a phone as well. It is loaded once, and seen as a person sees it who turns the
+ * lights off or the window small: to load and to examine all of it three times took twice as long and found nothing more. A
+ * phone has to fit in any case.
  */
 export async function expectWhole(
   { page, complaints }: Watched,
@@ -18,8 +18,8 @@ export async function expectWhole(
   const look = (name: string, rules?: Rules) => expectAccessible(page, `${what}, ${name}`, rules);
   expect(await page.getByRole('heading', { level: 1 }).count(), `h1 of ${what}`).toBe(1);
   expect(await page.title(), what).toMatch(/^\S.* · Sandbank$/);
+  await look('light');
   if (isClose) {
-    await look('light');
     await page.emulateMedia({ colorScheme: 'dark' });
     await untilStill(page);
     expect(await page.evaluate('document.documentElement.dataset.theme'), what).toBe('dark');

@@ -94,7 +94,7 @@ describeInBrowser('the pages', () => {
   for (const one of visits) {
     const { by, address } = one;
     const title = titleOf(one);
-    test(`${title} is whole, fits a phone, and if it is the second is accessible in light, in dark and there`, {
+    test(`${title} is accessible and whole and fits a phone, and every second one is looked at closely`, {
       timeout: 60_000,
     }, async () => {
       await visit(by, 'light', address(ids));
