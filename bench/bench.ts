@@ -8,6 +8,7 @@ import { startPostgres } from '../test/support/postgres.ts';
 import { deliveryBars, nodeBars, startBars } from './bars.ts';
 import { measureClock } from './clock.ts';
 import { CONTENDERS, type ContenderName, setStage } from './contenders.ts';
+import { measureCosts } from './costs.ts';
 import { measureDeliveries } from './deliveries.ts';
 import type { Measured } from './measurement.ts';
 import { waitForQuiet } from './neighbours.ts';
@@ -104,6 +105,7 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
     ? await measureDeliveries({ postgres, folder, say })
     : [];
   const nodes = options.parts.has('nodes') ? await measureNodes({ postgres, folder, say }) : [];
+  const costs = options.parts.has('costs') ? await measureCosts({ postgres, folder, say }) : [];
   const start = options.parts.has('start') ? await measureStart({ folder, say }) : undefined;
   const verdict = judge(rounds, [...deliveryBars(deliveries), ...nodeBars(nodes), ...startBars(start)]);
   const postgresVersion = await value(postgres.url, 'show server_version');
@@ -115,6 +117,7 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
     clock,
     deliveries,
     nodes,
+    costs,
     start,
   });
   if (options.isFull) {

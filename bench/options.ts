@@ -5,7 +5,7 @@ const SECONDS_MAX = 300;
 const PAYMENTS = 1_000_000;
 const PAYMENTS_MAX = 10_000_000;
 
-export const PARTS = ['creates', 'walk', 'reads', 'clock', 'deliveries', 'nodes', 'start'] as const;
+export const PARTS = ['creates', 'walk', 'reads', 'clock', 'deliveries', 'nodes', 'costs', 'start'] as const;
 export type Part = (typeof PARTS)[number];
 
 export interface Options {

@@ -2,6 +2,7 @@ import { cpus } from 'node:os';
 import type { Bar } from './bars.ts';
 import { type ClockMeasured, clockLine } from './clock.ts';
 import { CONTENDERS, type ContenderName } from './contenders.ts';
+import { type Cost, costLine } from './costs.ts';
 import { type DeliveriesMeasured, deliveriesLine } from './deliveries.ts';
 import { type Measured, median } from './measurement.ts';
 import { type NodesMeasured, nodesLine } from './nodes.ts';
@@ -19,6 +20,7 @@ export interface Surroundings {
   readonly clock: readonly ClockMeasured[];
   readonly deliveries: readonly DeliveriesMeasured[];
   readonly nodes: readonly NodesMeasured[];
+  readonly costs: readonly Cost[];
   readonly start: StartMeasured | undefined;
 }
 
@@ -113,7 +115,7 @@ ${facts.join('\n')}
 ${verdict.table}
 
 ${missed}
-${theClock(around.clock)}${theDeliveries(around.deliveries)}${nodesAndStart(around)}
+${theClock(around.clock)}${theDeliveries(around.deliveries)}${nodesAndStart(around)}${theCosts(around.costs)}
 ## Every round
 
 Figures a second, of requests or of moves; latencies of requests in milliseconds over all rounds (median of the rounds' own
@@ -141,6 +143,12 @@ function nodesAndStart({ nodes, start }: Pick<Surroundings, 'nodes' | 'start'>):
   const lines = [...nodes.map(nodesLine), ...(start === undefined ? [] : [startLine(start)])];
   if (lines.length === 0) return '';
   return `\n## Nodes and start\n\n${lines.map((line) => `- ${line}.`).join('\n')}\n`;
+}
+
+function theCosts(costs: readonly Cost[]): string {
+  if (costs.length === 0) return '';
+  const lines = costs.map((one) => `- ${costLine(one)}.`);
+  return `\n## Costs\n\nOf one request under full load, all that it causes in the seconds after included:\n\n${lines.join('\n')}\n`;
 }
 
 function everyRound(rounds: Rounds): string {

@@ -1,0 +1,181 @@
+/**
+ * What one request costs in processor time, of the node and of PostgreSQL: the figures of the capacity model. From the counters that
+ * Linux keeps for each process, read before a load and when the machine is quiet again after it, so that what is done later
+ * (the request log, sealing, vacuum) is counted too. Elsewhere there are no such counters, and nothing is measured.
+ */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Postgres } from '../test/support/postgres.ts';
+import { type ServerProcess, startServer } from '../test/support/processes.ts';
+import { API_KEY, createPayments } from './api.ts';
+import { runLoad } from './load.ts';
+import { waitForQuiet } from './neighbours.ts';
+import { createRequests, type NextRequest, PAYMENTS_PATH, readRequest, readRequests } from './requests.ts';
+import { Caller, openReceiver, scaleSeed } from './scale-sides.ts';
+import { value } from './value.ts';
+
+const WARMUP_MS = 500;
+const MEASURE_MS = 5_000;
+const READ = 1_000;
+const BURSTS = 5;
+const BURST = 1_000;
+
+export interface Cost {
+  readonly what: string;
+  readonly count: number;
+  readonly nodeMicros: number;
+  readonly databaseMicros: number;
+  /** By how much the database grew. */
+  readonly bytes: number;
+}
+
+export interface CostsStage {
+  readonly postgres: Postgres;
+  readonly folder: string;
+  readonly say: (line: string) => void;
+}
+
+export async function measureCosts(stage: CostsStage): Promise<readonly Cost[]> {
+  if (process.platform !== 'linux') return [];
+  const cleanups: (() => Promise<unknown>)[] = [];
+  try {
+    return await measure(stage, cleanups);
+  } finally {
+    for (const cleanUp of cleanups.reverse()) await cleanUp();
+  }
+}
+
+async function measure(
+  { postgres, folder, say }: CostsStage,
+  cleanups: (() => Promise<unknown>)[],
+): Promise<readonly Cost[]> {
+  const receiver = await openReceiver(cleanups);
+  const seed = path.join(folder, 'costs-seed.json');
+  writeFileSync(seed, JSON.stringify(scaleSeed(receiver.url)));
+  const databaseUrl = await postgres.createDatabase('sandbank_costs');
+  const start = async (role: 'api' | 'all'): Promise<ServerProcess> => {
+    const env = { SANDBANK_PRIVATE_WEBHOOKS: 'on' };
+    const server = await startServer({ databaseUrl, seed, env, args: ['--role', role] });
+    cleanups.push(() => server.stop());
+    return server;
+  };
+  const size = async () => Number(await value(databaseUrl, 'select pg_database_size(current_database())'));
+  const costs: Cost[] = [];
+  const cost = async (what: string, { pid }: ServerProcess, work: () => Promise<number>): Promise<void> => {
+    await value(postgres.url, 'checkpoint');
+    await waitForQuiet();
+    const sizeBefore = await size();
+    const before = { node: secondsOf(pid), database: secondsOfDatabase(postgres) };
+    const count = await work();
+    await waitForQuiet();
+    const micros = (from: number, to: number) => ((to - from) * 1e6) / count;
+    const one = {
+      what,
+      count,
+      nodeMicros: micros(before.node, secondsOf(pid)),
+      databaseMicros: micros(before.database, secondsOfDatabase(postgres)),
+      bytes: ((await size()) - sizeBefore) / count,
+    };
+    say(`costs: ${costLine(one)}`);
+    costs.push(one);
+  };
+
+  const api = await start('api');
+  const paths = (await createPayments(api.url, READ)).map((id) => `${PAYMENTS_PATH}/${id}`);
+  await value(databaseUrl, 'analyze');
+  const creates = ({ url }: ServerProcess) =>
+    counted(url, (connection) => createRequests(API_KEY, connection));
+  await creates(api);
+  await cost('create, by a node that only serves', api, () => creates(api));
+  await cost('GET of one payment, over 1,000 of them', api, () =>
+    counted(api.url, (connection) => readRequests(API_KEY, paths, connection)),
+  );
+  const page = readRequest(API_KEY, PAYMENTS_PATH);
+  await cost('first page of payments, 20 of them', api, () => counted(api.url, () => () => page));
+  await api.stop();
+
+  const all = await start('all');
+  await creates(all);
+  await waitForQuiet();
+  await cost('create, by a node that also seals the audit trail', all, () => creates(all));
+  const caller = new Caller(all.url, receiver);
+  cleanups.push(() => caller.close());
+  await caller.burst(BURST);
+  await cost('create with its delivery', all, async () => {
+    for (let burst = 0; burst < BURSTS; burst += 1) await caller.burst(BURST);
+    return BURSTS * BURST;
+  });
+  return costs;
+}
+
+/** How many requests were sent, those of the warm-up included. */
+async function counted(url: string, requestsFor: (connection: number) => NextRequest): Promise<number> {
+  let count = 0;
+  await runLoad({
+    url,
+    warmupMs: WARMUP_MS,
+    measureMs: MEASURE_MS,
+    requestsFor: (connection) => {
+      const next = requestsFor(connection);
+      return () => {
+        count += 1;
+        return next();
+      };
+    },
+  });
+  return count;
+}
+
+/** Processor time of a process with all its threads, without its children. */
+function secondsOf(pid: number | string): number {
+  const { user, system } = statOf(pid);
+  return (user + system) / ticksPerSecond();
+}
+
+/** Of the server, of every process that it has, and of those that it had and that have ended. */
+function secondsOfDatabase({ dataDirectory }: Postgres): number {
+  const [pid = ''] = readFileSync(path.join(dataDirectory, 'postmaster.pid'), 'utf8').split('\n');
+  const children = readdirSync('/proc').filter(
+    (name) => /^\d+$/.test(name) && parentOf(name) === Number(pid),
+  );
+  const { endedUser, endedSystem } = statOf(pid);
+  return (
+    [pid, ...children].reduce((sum, one) => sum + secondsOf(one), 0) +
+    (endedUser + endedSystem) / ticksPerSecond()
+  );
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    return statOf(pid).parent;
+  } catch {
+    return undefined;
+  }
+}
+
+function statOf(pid: number | string) {
+  const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  // The name of the program, in brackets, may have spaces of its own.
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
+  const [parent = 0, user = 0, system = 0, endedUser = 0, endedSystem = 0] = [1, 11, 12, 13, 14].map(
+    (at) => fields[at],
+  );
+  return { parent, user, system, endedUser, endedSystem };
+}
+
+let ticks: number | undefined;
+
+function ticksPerSecond(): number {
+  ticks ??= Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+  return ticks;
+}
+
+export function costLine({ what, count, nodeMicros, databaseMicros, bytes }: Cost): string {
+  const micros = (figure: number) => `${Math.round(figure).toLocaleString('en-US')} µs`;
+  const disk = `${(bytes / 1_000).toFixed(1)} KB of disk`;
+  return `${what}: ${micros(nodeMicros)} of the node, ${micros(databaseMicros)} of PostgreSQL, ${disk} (${count.toLocaleString('en-US')} of them)`;
+}
