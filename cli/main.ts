@@ -1,11 +1,5 @@
-import { CommanderError } from 'commander';
-import { onRun } from './declare.ts';
-import { tellFailure } from './failure.ts';
 import { isForServer } from './hand-over.ts';
-import { Output } from './output.ts';
 import { exits } from './problem.ts';
-import { createProgram } from './program.ts';
-import { Session } from './session.ts';
 
 /** The `sandbank` command. What the process ends with is left in `process.exitCode`, so that all output is written first. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -18,31 +12,6 @@ export async function main(argv: readonly string[]): Promise<void> {
     const { boot } = await import('../src/boot.ts');
     return boot(argv);
   }
-  const program = createProgram();
-  const outputOf = ({ json, color = true }: { json?: boolean; color?: boolean }) =>
-    new Output({
-      stdout: process.stdout,
-      stderr: process.stderr,
-      isJson: json === true,
-      isColoured: color,
-      env: process.env,
-    });
-  const environment = { env: process.env, directory: process.cwd(), stdin: process.stdin };
-  onRun(
-    program,
-    () => {
-      const asked = program.opts<{ url?: string; apiKey?: string; json?: boolean; color?: boolean }>();
-      return new Session(outputOf(asked), asked, environment);
-    },
-    (exit) => {
-      process.exitCode = exit;
-    },
-  );
-  try {
-    await program.parseAsync([...argv], { from: 'user' });
-  } catch (error) {
-    // Commander has said it already, be it help or a complaint.
-    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? exits.fine : exits.usage;
-    else process.exitCode = tellFailure(outputOf(program.opts()), error);
-  }
+  const { runCommand } = await import('./run-command.ts');
+  return runCommand(argv);
 }

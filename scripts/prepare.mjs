@@ -107,6 +107,7 @@ async function ensureBuilt(/** @type {() => void} */ assertHeld) {
   const old = `${dist}.old.${process.pid}`;
 
   await mustRun([tools.tsc, '-p', 'tsconfig.build.json', '--outDir', next], 'Compiling failed.');
+  await mustRun(['scripts/bundle.mjs', next], 'Bundling failed.');
   // In a process of its own: the database that makes the template needs some 750 MB, which end with that process.
   const module = pathToFileURL(path.join(next, 'src', 'db', 'template.js')).href;
   const program = `const { writeTemplate } = await import(${JSON.stringify(module)});
@@ -158,6 +159,7 @@ function buildHash() {
     ...filesUnder('docs').filter((file) => !file.endsWith('openapi.json')),
     ...filesUnder('scripts/docs'),
     'scripts/docs.mjs',
+    'scripts/bundle.mjs',
     ...settings,
     'package-lock.json',
   ]);

@@ -5,7 +5,7 @@ import { openPglite } from './db/pglite.ts';
 
 /**
  * The program, begun in the order that is quickest: an embedded database opens in a thread of its own while this one reads the
- * modules of the server. Each takes half a second: a start with data took 1.6 to 1.9 s, and 1.9 to 2.4 one after the other.
+ * modules of the server. Each takes half a second of a core, a second of a slow one.
  */
 export async function boot(argv: readonly string[]): Promise<void> {
   const opening = openEarly(argv);

@@ -130,7 +130,8 @@ async function run(config: Config, opening: Promise<Database> | undefined): Prom
   const startedAt = performance.now();
   // Read first: a mistake in the seed file is told before anything is opened or made.
   const seed = config.seedFile === undefined ? undefined : await readSeed(config.seedFile);
-  const server = await createServer(config, fail, opening);
+  // What goes wrong with the routes when they are made ready, `listen` tells.
+  const server = await createServer(config, fail, opening, (app) => app.ready(() => undefined));
   try {
     const secrets = seed ? await applySeed(seed, server, server.wallClock) : [];
     const imported = config.importFile === undefined ? [] : await importFile(server, config.importFile);

@@ -20,6 +20,10 @@ export interface PgliteOptions {
 const workerFile = new URL('src/db/pglite-worker.js', built);
 const builtTemplate = fileURLToPath(new URL('template.tar.gz', built));
 
+/**
+ * Answers as soon as the data directory is this process's own. The database opens meanwhile, and what is asked of it waits; one that
+ * does not open tells why to whoever asks first.
+ */
 export async function openPglite(options: PgliteOptions): Promise<Database> {
   const { dataDirectory } = options;
   let lock: DataDirectoryLock | undefined;
@@ -27,49 +31,59 @@ export async function openPglite(options: PgliteOptions): Promise<Database> {
     await mkdir(dataDirectory, { recursive: true });
     lock = await lockDataDirectory(dataDirectory);
   }
-  try {
-    const worker = await startWorker(dataDirectory);
-    let isClosing = false;
+  const worker = startWorker(dataDirectory);
+  let isClosing = false;
+  const opened = untilReady(worker, dataDirectory).then(() => {
     worker.on('error', (error) => options.onCrash(error));
     worker.on('exit', (code) => {
       if (!isClosing) options.onCrash(new Error(`the embedded database ended with code ${code}`));
     });
-    return openPool({
-      kind: 'pglite',
-      connectionsMax: 1,
-      lanesMax: 1,
-      target: () => ({
-        user: 'postgres',
-        database: 'postgres',
-        ssl: false,
-        stream: () => new PgliteStream(worker) as never,
-      }),
-      onClose: async () => {
-        isClosing = true;
-        await closeWorker(worker);
-        await lock?.release();
-      },
-    });
-  } catch (error) {
-    await lock?.release();
-    throw error;
-  }
+  });
+  // Whoever asks is told; until then nobody is surprised.
+  opened.catch(() => undefined);
+  return openPool({
+    kind: 'pglite',
+    connectionsMax: 1,
+    lanesMax: 1,
+    opened,
+    target: () => ({
+      user: 'postgres',
+      database: 'postgres',
+      ssl: false,
+      stream: () => new PgliteStream(worker) as never,
+    }),
+    onClose: async () => {
+      isClosing = true;
+      await opened.then(
+        () => closeWorker(worker),
+        () => undefined,
+      );
+      await lock?.release();
+    },
+  });
 }
 
-async function startWorker(dataDirectory: string | undefined): Promise<Worker> {
-  const files = dataDirectory === undefined ? undefined : join(dataDirectory, 'db');
-  const worker = new Worker(workerFile, {
-    workerData: { dataDirectory: files, template: existsSync(builtTemplate) ? builtTemplate : undefined },
+function filesIn(dataDirectory: string | undefined): string | undefined {
+  return dataDirectory === undefined ? undefined : join(dataDirectory, 'db');
+}
+
+function startWorker(dataDirectory: string | undefined): Worker {
+  const template = existsSync(builtTemplate) ? builtTemplate : undefined;
+  return new Worker(workerFile, {
+    workerData: { dataDirectory: filesIn(dataDirectory), template },
     // Not the flags of the process: some of them (an input type, a debugger's port) are for its own entry alone.
     execArgv: [],
   });
+}
+
+async function untilReady(worker: Worker, dataDirectory: string | undefined): Promise<void> {
   const first = await answerOf(worker);
-  if (first.kind === 'ready') return worker;
+  if (first.kind === 'ready') return;
   await worker.terminate();
   const reason = first.kind === 'failed' ? first.message : `unexpected answer ${first.kind}`;
   throw new DatabaseFailure(
     'unavailable',
-    new Error(`The embedded database in ${files ?? 'memory'} does not open: ${reason}`),
+    new Error(`The embedded database in ${filesIn(dataDirectory) ?? 'memory'} does not open: ${reason}`),
   );
 }
 

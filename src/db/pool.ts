@@ -14,6 +14,8 @@ export interface PoolSettings {
   /** Where there is more than one host: what fails makes it look for the one that takes writes. */
   readonly hosts?: Pick<Hosts, 'look' | 'settled' | 'mustTakeWrites'>;
   readonly limits?: PoolLimits;
+  /** For a database that is still being opened: nobody asks it before. */
+  readonly opened?: Promise<void>;
   readonly onClose?: () => Promise<void>;
   readonly onIdleError?: (error: Error) => void;
 }
@@ -95,7 +97,13 @@ export function openPool(settings: PoolSettings): Database {
   // So is one that is lost while it is used; there the query fails too, and that is where it is dealt with.
   pool.on('connect', (client) => client.on('error', () => undefined));
 
+  let { opened } = settings;
+
   async function trustedClient(): Promise<pg.PoolClient> {
+    if (opened !== undefined) {
+      await opened;
+      opened = undefined;
+    }
     await hosts?.settled();
     for (let dropped = 0; ; dropped += 1) {
       const client = await pool.connect();

@@ -13,7 +13,7 @@ import type { Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { observed } from '../engine/submitting.ts';
 import { type Answer, ApiClient, seenCodes } from '../support/api-client.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { databaseKinds, openApp, openServer } from '../support/server.ts';
 import {
   type Advanced,
@@ -45,7 +45,7 @@ describe.each(databaseKinds)('the clock on %s', (kind) => {
   let shop: Shop;
 
   beforeAll(async () => {
-    databaseUrl = kind === 'postgres' ? await createDatabase(inject('postgresUrl')) : undefined;
+    databaseUrl = kind === 'postgres' ? await migratedDatabase(inject('postgresUrl')) : undefined;
     // Without the worker that looks for what is due: it goes by real time, and these tests by their own.
     server = await openServer(kind, { databaseUrl, role: 'api' });
     app = openApp(server, { wallClock: () => wall });

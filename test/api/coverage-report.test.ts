@@ -10,7 +10,7 @@ import { coverageUniverse } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { Coverage } from '../../src/workers/coverage.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { openReceiver } from '../support/receiver.ts';
 import { databaseKinds, openApp, openServer } from '../support/server.ts';
 import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
@@ -365,7 +365,7 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
     const where =
       kind === 'pglite'
         ? { dataDirectory: folder }
-        : { databaseUrl: await createDatabase(inject('postgresUrl')), secret: 's'.repeat(32) };
+        : { databaseUrl: await migratedDatabase(inject('postgresUrl')), secret: 's'.repeat(32) };
     const before = await openServer(kind, where);
     const own = await tenant(before);
     await own.client.post(payments, small);
@@ -423,7 +423,7 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
 });
 
 test('nodes add up', async () => {
-  const databaseUrl = await createDatabase(inject('postgresUrl'));
+  const databaseUrl = await migratedDatabase(inject('postgresUrl'));
   const secret = 's'.repeat(32);
   const nodes = await Promise.all([1, 2].map(() => openServer('postgres', { databaseUrl, secret })));
   const [one, two] = nodes as [Server, Server];

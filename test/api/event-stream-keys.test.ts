@@ -3,7 +3,7 @@ import { scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
 import type { Body } from '../support/api-client.ts';
 import { type Listener, listenTo, soon } from '../support/listener.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { openReceiver } from '../support/receiver.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
@@ -206,7 +206,7 @@ describe.each(databaseKinds)('the stream of events for keys on %s', (kind) => {
 });
 
 test('tells what another node commits, events and replays alike', async () => {
-  const databaseUrl = await createDatabase(inject('postgresUrl'));
+  const databaseUrl = await migratedDatabase(inject('postgresUrl'));
   const secret = 's'.repeat(32);
   const here = await openServer('postgres', { databaseUrl, secret });
   const there = await openServer('postgres', { databaseUrl, secret });

@@ -7,7 +7,7 @@ import type { ReadRoute } from '../../src/kernel/route.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import type { Body } from '../support/api-client.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { viewerOf } from '../support/principal.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
@@ -377,7 +377,10 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
     const place =
       kind === 'pglite'
         ? { dataDirectory: folder }
-        : { databaseUrl: await createDatabase(inject('postgresUrl')), secret: 'the secret of a test server' };
+        : {
+            databaseUrl: await migratedDatabase(inject('postgresUrl')),
+            secret: 'the secret of a test server',
+          };
     const first = await openServer(kind, place);
     const acme = await tenant(first);
     const made = await plan(acme.client, { on: 'requests', fault: error, share: 40, count: 10, seed: 3 });
@@ -399,7 +402,7 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
   });
 
   test.runIf(kind === 'postgres')('two nodes on one database share the count exactly', async () => {
-    const databaseUrl = await createDatabase(inject('postgresUrl'));
+    const databaseUrl = await migratedDatabase(inject('postgresUrl'));
     const nodes = await Promise.all(
       [1, 2].map(() => openServer(kind, { databaseUrl, secret: 'the secret of a test server' })),
     );

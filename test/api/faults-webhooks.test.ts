@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { withStatus } from '../support/receiver.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
@@ -319,7 +319,7 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
     );
 
     test.runIf(kind === 'postgres')('it is so on two nodes as well, whichever sends', async () => {
-      const databaseUrl = await createDatabase(inject('postgresUrl'));
+      const databaseUrl = await migratedDatabase(inject('postgresUrl'));
       const settings = { databaseUrl, secret: 'the secret of a test server' };
       const nodes = await Promise.all([openServer(kind, settings), openServer(kind, settings)]);
       try {

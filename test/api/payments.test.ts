@@ -10,7 +10,7 @@ import { apiVersion } from '../../src/kernel/version.ts';
 import { routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, ApiClient, type Body, seenCodes } from '../support/api-client.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { databaseKinds, openApp, openEngine, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { provokedBy } from './codes.ts';
@@ -28,7 +28,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
   let other: Tenant;
 
   beforeAll(async () => {
-    databaseUrl = kind === 'postgres' ? await createDatabase(inject('postgresUrl')) : undefined;
+    databaseUrl = kind === 'postgres' ? await migratedDatabase(inject('postgresUrl')) : undefined;
     server = await openServer(kind, { databaseUrl });
     acme = await tenant(server);
     other = await tenant(server);

@@ -19,7 +19,7 @@ import { findRequest, findRequestMinutes } from '../../src/resources/requests/st
 import type { Server } from '../../src/server.ts';
 import { RequestLog } from '../../src/workers/request-log.ts';
 import type { Answer, ApiClient, Body } from '../support/api-client.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { databaseKinds, openApp, openServer } from '../support/server.ts';
 import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
 
@@ -743,7 +743,7 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
     const where =
       kind === 'pglite'
         ? { dataDirectory: folder }
-        : { databaseUrl: await createDatabase(inject('postgresUrl')), secret: 's'.repeat(32) };
+        : { databaseUrl: await migratedDatabase(inject('postgresUrl')), secret: 's'.repeat(32) };
     const before = await openServer(kind, where);
     const own = await tenant(before);
     const answer = await own.client.post(payments, small);
@@ -757,7 +757,7 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
 });
 
 test('behind the last that was seen come the requests of all nodes, each once', async () => {
-  const databaseUrl = await createDatabase(inject('postgresUrl'));
+  const databaseUrl = await migratedDatabase(inject('postgresUrl'));
   const nodes = await Promise.all(
     [1, 2].map(() => openServer('postgres', { databaseUrl, secret: 's'.repeat(32) })),
   );

@@ -6,7 +6,7 @@ import type { Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
 import { countRows, populate, settle } from '../operator/populate.ts';
 import { type ApiClient, seenCodes } from '../support/api-client.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
@@ -290,7 +290,7 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
 test('resets from two nodes in the middle of everything leave nothing half', {
   timeout: stormMsMax,
 }, async () => {
-  const databaseUrl = await createDatabase(inject('postgresUrl'));
+  const databaseUrl = await migratedDatabase(inject('postgresUrl'));
   const secret = 'the same for all nodes of a test run';
   const nodes = [
     await openServer('postgres', { databaseUrl, secret }),

@@ -7,7 +7,7 @@ import type { Role } from '../../src/kernel/roles.ts';
 import { memberIdOf } from '../../src/resources/members/machine.ts';
 import { applySeed, checkedSeed, type Seed, SeedProblem } from '../../src/seed.ts';
 import type { Server } from '../../src/server.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { runToEnd } from '../support/processes.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { goodPassword, historyOf, newcomer, ok, Visitor } from '../support/visitor.ts';
@@ -182,7 +182,7 @@ describe.each(databaseKinds)('users of the seed file on %s', (kind) => {
 });
 
 test('a restart with the file on the same database changes no account', async () => {
-  const databaseUrl = await createDatabase(inject('postgresUrl'));
+  const databaseUrl = await migratedDatabase(inject('postgresUrl'));
   const email = freshEmail();
   const seed = seedOf('Acme', { email, role: 'owner' });
   const secret = 's'.repeat(32);

@@ -9,7 +9,7 @@ import {
   signIn,
   untilLoaded,
 } from '../support/browser.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { type ServerProcess, startServer } from '../support/processes.ts';
 import { callerOf, type Folder, temporaryFolder } from './caller.ts';
 import { owner, populate, seed, type World } from './world.ts';
@@ -116,7 +116,7 @@ describeInBrowser('a list of 100,000 payments', () => {
 
   beforeAll(async () => {
     folder = temporaryFolder();
-    const databaseUrl = await createDatabase(inject('postgresUrl'));
+    const databaseUrl = await migratedDatabase(inject('postgresUrl'));
     [server, browser] = await Promise.all([
       startServer({ databaseUrl, seed: folder.seed({ organizations: seed.organizations.slice(0, 1) }) }),
       openBrowser(),

@@ -8,7 +8,7 @@ const ofColours = ['color-contrast', 'link-in-text-block'];
 /**
  * Looks at the page of a window in light, and if it looks closely in dark and on a phone as well. It is loaded once, and seen as a person sees it who turns the
  * lights off or the window small: to load and to examine all of it three times took twice as long and found nothing more. A
- * phone has to fit in any case.
+ * phone has to fit in any case, and what is the page's own is examined in light; the frame around it is that of all pages.
  */
 export async function expectWhole(
   { page, complaints }: Watched,
@@ -18,7 +18,7 @@ export async function expectWhole(
   const look = (name: string, rules?: Rules) => expectAccessible(page, `${what}, ${name}`, rules);
   expect(await page.getByRole('heading', { level: 1 }).count(), `h1 of ${what}`).toBe(1);
   expect(await page.title(), what).toMatch(/^\S.* · Sandbank$/);
-  await look('light');
+  await look('light', isClose || (await page.locator('main').count()) !== 1 ? {} : { within: 'main' });
   if (isClose) {
     await page.emulateMedia({ colorScheme: 'dark' });
     await untilStill(page);

@@ -9,7 +9,7 @@ import {
   signIn,
   type Watched,
 } from '../support/browser.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { type ServerProcess, startServer } from '../support/processes.ts';
 import { openReceiver, type Received, type Receiver } from '../support/receiver.ts';
 import { signaturesOf } from '../support/verify-signature.ts';
@@ -25,7 +25,7 @@ const starts = {
   // On a shared database nobody may sign up, and no private address is sent to, unless the operator says so.
   postgres: async () =>
     startServer({
-      databaseUrl: await createDatabase(inject('postgresUrl')),
+      databaseUrl: await migratedDatabase(inject('postgresUrl')),
       env: {
         SANDBANK_REGISTRATION: 'open',
         SANDBANK_SECRET: 'a secret of more than thirty-two characters',

@@ -24,7 +24,7 @@ import {
   paymentMachine,
 } from '../../src/resources/payments/machine.ts';
 import type { Server } from '../../src/server.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { databaseKinds, openEngine, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { usual } from './submitting.ts';
@@ -39,7 +39,7 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
   let acme: Tenant;
 
   beforeAll(async () => {
-    databaseUrl = kind === 'postgres' ? await createDatabase(inject('postgresUrl')) : undefined;
+    databaseUrl = kind === 'postgres' ? await migratedDatabase(inject('postgresUrl')) : undefined;
     server = await openServer(kind, { databaseUrl });
     acme = await tenant(server);
   });

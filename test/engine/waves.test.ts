@@ -15,7 +15,7 @@ import { advanceRefund } from '../../src/resources/refund-advance/machine.ts';
 import type { RefundRow } from '../../src/resources/refunds/machine.ts';
 import type { Server } from '../../src/server.ts';
 import { audit } from '../simulation/auditor.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { observed, outcomes, Submitter } from './submitting.ts';
@@ -28,7 +28,7 @@ describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => 
   let second: Database;
 
   beforeAll(async () => {
-    databaseUrl = kind === 'postgres' ? await createDatabase(inject('postgresUrl')) : undefined;
+    databaseUrl = kind === 'postgres' ? await migratedDatabase(inject('postgresUrl')) : undefined;
     server = await openServer(kind, { databaseUrl });
     // A pool of its own, as another node has. PGlite has one connection for everybody.
     second = databaseUrl === undefined ? server.database : openPostgres(databaseUrl, () => undefined);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
 import { openPostgres } from '../../src/db/postgres.ts';
 import type { Server } from '../../src/server.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { openServer } from '../support/server.ts';
 import { ask } from './pair.ts';
 import { type DatabaseProxy, openDatabaseProxy } from './proxy.ts';
@@ -14,7 +14,7 @@ let proxy: DatabaseProxy;
 let databaseUrl = '';
 
 beforeAll(async () => {
-  databaseUrl = await createDatabase(inject('postgresUrl'));
+  databaseUrl = await migratedDatabase(inject('postgresUrl'));
   const url = new URL(databaseUrl);
   proxy = await openDatabaseProxy(Number(url.port));
   url.port = String(proxy.port);

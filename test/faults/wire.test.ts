@@ -4,7 +4,7 @@ import { openPostgres } from '../../src/db/postgres.ts';
 import type { Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
 import type { Answer, ApiClient } from '../support/api-client.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 import { queryPostgres } from '../system/records.ts';
@@ -33,7 +33,7 @@ let server: Server;
 let databaseUrl = '';
 
 beforeAll(async () => {
-  databaseUrl = await createDatabase(inject('postgresUrl'));
+  databaseUrl = await migratedDatabase(inject('postgresUrl'));
   const url = new URL(databaseUrl);
   proxy = await openDatabaseProxy(Number(url.port));
   url.port = String(proxy.port);

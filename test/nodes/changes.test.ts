@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { openReceiver } from '../support/receiver.ts';
 import { openServer } from '../support/server.ts';
 import { found, join, newcomer, ok, type Person, register } from '../support/visitor.ts';
@@ -29,7 +29,7 @@ describe('what one node changes, on PostgreSQL', () => {
 
   beforeAll(async () => {
     const settings = {
-      databaseUrl: await createDatabase(inject('postgresUrl')),
+      databaseUrl: await migratedDatabase(inject('postgresUrl')),
       secret: randomBytes(32).toString('hex'),
     };
     a = await openServer('postgres', { ...settings, role: 'api' });

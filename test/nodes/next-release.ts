@@ -1,5 +1,5 @@
 /** The release after this one: a copy of what is built, with two more migrations and code that uses them. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,14 +36,20 @@ export function makeNextRelease(): { readonly root: string; remove(): void } {
     symlinkSync(path.join(ROOT, folder), path.join(root, folder), 'junction');
   writeFileSync(path.join(root, 'migrations', '9001_notes.sql'), expanding);
   writeFileSync(path.join(root, 'migrations', '9002_payments_by_note.sql'), indexing);
-  patch(root, 'resources/payments/store.js', "reference: 'text',", "reference: 'text', note: 'text',");
-  patch(root, 'resources/payments/machine.js', 'instants: {},', `note: '${NOTE}', instants: {},`);
+  const lastFour = 'paymentMethodLastFour: ';
+  patch(root, `${lastFour}"text",`, `${lastFour}"text", note: "text",`);
+  patch(root, `${lastFour}cardNumber`, `note: "${NOTE}", ${lastFour}cardNumber`);
   return { root, remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
-function patch(root: string, file: string, before: string, after: string): void {
-  const place = path.join(root, 'dist', 'src', file);
-  const text = readFileSync(place, 'utf8');
-  if (!text.includes(before)) throw new Error(`${file} does not say ${before}`);
-  writeFileSync(place, text.replace(before, after));
+/** In the one file of the built server that says it. */
+function patch(root: string, before: string, after: string): void {
+  const folder = path.join(root, 'dist', 'src');
+  const parts = readdirSync(folder).filter((name) => /^part-.*\.js$/.test(name));
+  const [part, ...others] = parts.filter((name) =>
+    readFileSync(path.join(folder, name), 'utf8').includes(before),
+  );
+  if (part === undefined || others.length > 0) throw new Error(`Not one part of the server says ${before}`);
+  const place = path.join(folder, part);
+  writeFileSync(place, readFileSync(place, 'utf8').replace(before, after));
 }

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { ConfigProblem, readConfig } from '../../src/config.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { runToEnd, type ServerProcess, startServer } from '../support/processes.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { totp } from '../support/visitor.ts';
@@ -38,7 +38,7 @@ const pages: string[] = [];
 type Json = Record<string, unknown> & { id: string; data: Json[]; error?: { code: string } };
 
 beforeAll(async () => {
-  const url = new URL(await createDatabase(inject('postgresUrl')));
+  const url = new URL(await migratedDatabase(inject('postgresUrl')));
   url.password = databasePassword;
   receiver = await openReceiver();
   server = await startServer({

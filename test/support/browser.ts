@@ -120,13 +120,15 @@ export interface Rules {
   readonly except?: readonly string[];
   /** All unless told. */
   readonly only?: readonly string[];
+  /** Of one part of the page, which is named by a selector. */
+  readonly within?: string;
 }
 
 /** Every rule of axe, on the page as it stands. The policy of the page lets no script in but through the debugger. */
 export async function expectAccessible(
   page: Page,
   what: string,
-  { except = [], only }: Rules = {},
+  { except = [], only, within }: Rules = {},
 ): Promise<void> {
   const options = {
     resultTypes: ['violations'],
@@ -135,7 +137,9 @@ export async function expectAccessible(
   };
   // Once for each load of a page: it takes as long as to load most of them.
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axeSource);
-  const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as AxeResult;
+  const { violations } = (await page.evaluate(
+    `axe.run(${within ? JSON.stringify(within) : 'document'}, ${JSON.stringify(options)})`,
+  )) as AxeResult;
   const found = violations.map(({ id, help, nodes }) => ({
     id,
     help,

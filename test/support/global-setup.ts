@@ -1,12 +1,14 @@
 // TypeScript 7 finds the module that is extended below only if the file also imports it.
 import type {} from 'vitest';
 import type { TestProject } from 'vitest/node';
+import { migrate } from '../../src/db/migrate.ts';
+import { openPostgres } from '../../src/db/postgres.ts';
 import { findChromium } from './chromium.ts';
-import { startPostgres } from './postgres.ts';
+import { prepareMigrated, startPostgres } from './postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The server's own database. A test file makes one for itself with `createDatabase(inject('postgresUrl'))`. */
+    /** The server's own database. A test file makes one for itself with `migratedDatabase(inject('postgresUrl'))`. */
     readonly postgresUrl: string;
     /** Where the browser is; empty where there is none, and its tests are skipped. */
     readonly chromium: string;
@@ -25,6 +27,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
   project.provide('chromium', 'file' in browser ? browser.file : '');
   const postgres = await startPostgres();
+  await prepareMigrated(postgres.url, async (databaseUrl) => {
+    const database = openPostgres(databaseUrl, () => undefined);
+    await migrate(database).finally(() => database.close());
+  });
   project.provide('postgresUrl', postgres.url);
   return () => postgres.stop();
 }

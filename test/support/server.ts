@@ -24,7 +24,7 @@ import { resetErrand } from '../../src/workers/reset-errand.ts';
 import { webhookErrands } from '../../src/workers/webhook-errands.ts';
 import { holdToContract } from './contract.ts';
 import { isThorough } from './effort.ts';
-import { createDatabase } from './postgres.ts';
+import { migratedDatabase } from './postgres.ts';
 
 /** Every API test runs on both: `describe.each(databaseKinds)`. */
 export const databaseKinds = ['pglite', 'postgres'] as const;
@@ -53,7 +53,7 @@ export async function openServer(
     dataDirectory: undefined,
     databaseUrl:
       kind === 'postgres' && overrides.databaseUrl === undefined
-        ? await createDatabase(inject('postgresUrl'))
+        ? await migratedDatabase(inject('postgresUrl'))
         : undefined,
     seedFile: undefined,
     deterministic: undefined,

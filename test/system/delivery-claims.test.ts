@@ -1,7 +1,7 @@
 import { afterEach, expect, inject, it } from 'vitest';
 import { openPostgres } from '../../src/db/postgres.ts';
 import { DeliveryQueue, type EndpointKey } from '../../src/engine/delivery-queue.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { createPayment } from './client.ts';
 import { endpoint, expireLeases, type Home, openHome } from './delivery-endpoints.ts';
 import { type Inbox, openInbox } from './delivery-inbox.ts';
@@ -31,7 +31,7 @@ it('of two nodes that claim for one endpoint at the same time one gets it: toget
   inbox = box;
   const nodes = openHome(box, [endpoint('narrow', { maxConcurrency: ROOM })]);
   home = nodes;
-  const databaseUrl = await createDatabase(inject('postgresUrl'));
+  const databaseUrl = await migratedDatabase(inject('postgresUrl'));
   // Nobody sends: what is due stays so until it is claimed here.
   const api = await nodes.start({ databaseUrl }, '--role', 'api');
   for (let i = 0; i < PAYMENTS; i += 1) await createPayment(api.url, `${i}`, `${i}`);

@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import type { ServerProcess } from '../support/processes.ts';
 import { type Endpoint, endpoint, openHome } from './delivery-endpoints.ts';
 import { type Answering, type Inbox, openInbox } from './delivery-inbox.ts';
@@ -20,7 +20,7 @@ export async function openNodes(answering: Answering): Promise<Nodes> {
   const box = await openInbox({ hook: answering });
   const endpoints = [endpoint('hook')];
   const home = openHome(box, endpoints);
-  const databaseUrl = await createDatabase(inject('postgresUrl'));
+  const databaseUrl = await migratedDatabase(inject('postgresUrl'));
   const startApi = () => home.start({ databaseUrl }, '--role', 'api');
   const startWorker = () => home.start({ databaseUrl }, '--role', 'worker');
   const close = async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import type { ServerProcess } from '../support/processes.ts';
 import { auditDeliveries } from './delivery-audit.ts';
 import { allSent, done, endpoint, type Home, openHome, ROUNDS } from './delivery-endpoints.ts';
@@ -59,7 +59,7 @@ describe('two workers and an API node on one PostgreSQL', () => {
     inbox = box;
     const nodes = openHome(box, endpoints);
     home = nodes;
-    const databaseUrl = await createDatabase(inject('postgresUrl'));
+    const databaseUrl = await migratedDatabase(inject('postgresUrl'));
     const api = await nodes.start({ databaseUrl }, '--role', 'api');
     const startWorker = () => nodes.start({ databaseUrl }, '--role', 'worker');
     const workers = [await startWorker(), await startWorker()];
@@ -127,7 +127,7 @@ describe('two workers and an API node on one PostgreSQL', () => {
     inbox = box;
     const nodes = openHome(box, endpoints);
     home = nodes;
-    const databaseUrl = await createDatabase(inject('postgresUrl'));
+    const databaseUrl = await migratedDatabase(inject('postgresUrl'));
     const api = await nodes.start({ databaseUrl }, '--role', 'api');
     const workers = [0, 1].map(() => nodes.start({ databaseUrl }, '--role', 'worker'));
     const started = await Promise.all(workers);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { scopes } from '../../src/kernel/scopes.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { type ServerProcess, startServer } from '../support/processes.ts';
 import { openReceiver } from '../support/receiver.ts';
 import { databaseKinds } from '../support/server.ts';
@@ -28,7 +28,7 @@ test.each(databaseKinds)(
       kind === 'pglite'
         ? { dataDir: path.join(folder, 'data') }
         : {
-            databaseUrl: await createDatabase(inject('postgresUrl')),
+            databaseUrl: await migratedDatabase(inject('postgresUrl')),
             env: { SANDBANK_PRIVATE_WEBHOOKS: 'on' },
           };
     const receiver = await openReceiver();

@@ -1,7 +1,7 @@
 /** What the tests that kill servers share: where a server keeps its data, when it is killed, and the chance behind both. */
 import path from 'node:path';
 import { inject } from 'vitest';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import type { ServerOptions } from '../support/processes.ts';
 import { type Query, queryEmbedded, queryPostgres } from './records.ts';
 
@@ -26,7 +26,7 @@ export function placesIn(folder: string): readonly (readonly [name: string, open
     [
       'PostgreSQL',
       async () => {
-        const databaseUrl = await createDatabase(inject('postgresUrl'));
+        const databaseUrl = await migratedDatabase(inject('postgresUrl'));
         return { options: { databaseUrl }, inspect: (work) => queryPostgres(databaseUrl, work) };
       },
     ],

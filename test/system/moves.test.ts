@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { audit } from '../simulation/auditor.ts';
 import { booksOf } from '../simulation/books.ts';
 import { act, isRefused, newPayment, type Params, type Payment } from '../simulation/model.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { type ServerProcess, startServer } from '../support/processes.ts';
 import { type Answer, call, PAYMENTS, temporaryFolder } from './client.ts';
 import { balancesIn, DISPUTES, done, paymentAt, post, REFUNDS, tally } from './moves.ts';
@@ -13,7 +13,7 @@ let databaseUrl = '';
 let nodes: readonly ServerProcess[] = [];
 
 beforeAll(async () => {
-  databaseUrl = await createDatabase(inject('postgresUrl'));
+  databaseUrl = await migratedDatabase(inject('postgresUrl'));
   // Looked for at once, before the time for a lock is over: a circle shall be counted as one, and not pass as a long wait.
   const name = new URL(databaseUrl).pathname.slice(1);
   await queryPostgres(databaseUrl, (query) => query(`alter database ${name} set deadlock_timeout = '10ms'`));

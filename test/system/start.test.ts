@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { effort } from '../support/effort.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { runToEnd, type ServerOptions, type ServerProcess, startServer } from '../support/processes.ts';
 import { call, createPayment, expectRefusal, type Folder, PAYMENTS, temporaryFolder } from './client.ts';
 
@@ -144,7 +144,7 @@ describe('a start that the world refuses', () => {
   });
 
   it('tells of an address that is not of this machine', async () => {
-    const databaseUrl = await createDatabase(inject('postgresUrl'));
+    const databaseUrl = await migratedDatabase(inject('postgresUrl'));
     await expectRefusedStart({ databaseUrl, args: ['--host', '203.0.113.1'] }, /203\.0\.113\.1/);
   });
 
@@ -172,7 +172,7 @@ describe('a start that the world refuses', () => {
       })),
     });
     await expectRefusedStart(
-      { seed, databaseUrl: await createDatabase(inject('postgresUrl')) },
+      { seed, databaseUrl: await migratedDatabase(inject('postgresUrl')) },
       /key "ci" belongs to application "web" of organization "Acme"/,
     );
   });
@@ -263,7 +263,7 @@ describe('a start on existing data', () => {
 
 describe('what a process serves', () => {
   it('is health but no API when it only works', async () => {
-    const databaseUrl = await createDatabase(inject('postgresUrl'));
+    const databaseUrl = await migratedDatabase(inject('postgresUrl'));
     const server = await start({ databaseUrl, seed: folder.seed, args: ['--role', 'worker'] });
     expect((await call(`${server.url}/healthz`)).status).toBe(200);
     expect((await call(`${server.url}/readyz`)).status).toBe(200);
@@ -273,7 +273,7 @@ describe('what a process serves', () => {
   });
 
   it('is metrics with --metrics, and without it none', async () => {
-    const databaseUrl = await createDatabase(inject('postgresUrl'));
+    const databaseUrl = await migratedDatabase(inject('postgresUrl'));
     const measured = await start({ databaseUrl, seed: folder.seed, args: ['--metrics'] });
     expect((await createPayment(measured.url, 'measured', 'measured')).status).toBe(201);
     const metrics = await (await fetch(`${measured.url}/metrics`)).text();
@@ -344,7 +344,7 @@ describe('the secret that webhooks are encrypted with', () => {
   });
 
   it('must be given for a shared database', async () => {
-    const databaseUrl = await createDatabase(inject('postgresUrl'));
+    const databaseUrl = await migratedDatabase(inject('postgresUrl'));
     await expectRefusedStart({ databaseUrl, env: { SANDBANK_SECRET: '' } }, /SANDBANK_SECRET is missing/);
   });
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { type ServerOptions, type ServerProcess, startServer } from '../support/processes.ts';
 import {
   API_KEY,
@@ -137,10 +137,10 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s under load', (signal) => {
 
 // On PostgreSQL, where a start is cheap: what is tried here is the same on both databases.
 describe('a signal', () => {
-  const startShared = async () => start({ databaseUrl: await createDatabase(inject('postgresUrl')) });
+  const startShared = async () => start({ databaseUrl: await migratedDatabase(inject('postgresUrl')) });
 
   it('ends a server well that has only just said that it is running', async () => {
-    const databaseUrl = await createDatabase(inject('postgresUrl'));
+    const databaseUrl = await migratedDatabase(inject('postgresUrl'));
     const stopAtOnce = async () => (await start({ databaseUrl })).stop();
     expect(await Promise.all(Array.from({ length: 6 }, stopAtOnce))).toEqual([0, 0, 0, 0, 0, 0]);
   });
@@ -204,7 +204,7 @@ describe('a signal', () => {
   });
 
   it('waits for a write that is held up in PostgreSQL', async () => {
-    const databaseUrl = await createDatabase(inject('postgresUrl'));
+    const databaseUrl = await migratedDatabase(inject('postgresUrl'));
     const server = await start({ databaseUrl });
     const customer = await call(`${server.url}/_api/developer_api_customers`, {
       method: 'POST',

@@ -12,7 +12,7 @@ import { verifySeals } from '../../src/resources/audit-seals/store.ts';
 import type { Server } from '../../src/server.ts';
 import { Sealer } from '../../src/workers/sealer.ts';
 import { observed, Submitter } from '../engine/submitting.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
@@ -35,7 +35,7 @@ describe.each(databaseKinds)('the seals of the audit trail on %s', (kind) => {
       values ('${acme.orgId}', '${id}', now(), 'system', 'nobody', 'x', 'req_x', 'accepted')`);
 
   beforeAll(async () => {
-    databaseUrl = kind === 'postgres' ? await createDatabase(inject('postgresUrl')) : undefined;
+    databaseUrl = kind === 'postgres' ? await migratedDatabase(inject('postgresUrl')) : undefined;
     // The role that does not seal by itself: what is sealed, and when, is said here.
     server = await openServer(kind, { databaseUrl, role: 'api' });
     [acme, other] = [await tenant(server), await tenant(server)];
@@ -344,7 +344,7 @@ describe.each(databaseKinds)('a server on %s that seals', (kind) => {
   test('does so by itself, and leaves nothing unsealed when it is closed', async () => {
     const place =
       kind === 'postgres'
-        ? { databaseUrl: await createDatabase(inject('postgresUrl')) }
+        ? { databaseUrl: await migratedDatabase(inject('postgresUrl')) }
         : { dataDirectory: join(directory, 'data') };
     const server = await openServer(kind, place);
     const acme = await tenant(server);
