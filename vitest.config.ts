@@ -6,8 +6,11 @@ import { SlowestFirst } from './test/support/slowest-first.ts';
  * files about three seconds, which was a quarter of the whole run. Those that start processes, take a browser, or look at
  * what a process has loaded, have one to themselves.
  */
-const folders = ['api', 'console', 'contract', 'examiner', 'operator', 'sdk', 'security'];
-const together = folders.map((folder) => `test/${folder}/**/*.test.ts`);
+const folders = [
+  ...['api', 'console', 'contract', 'db', 'engine', 'examiner', 'ledger', 'operator', 'sdk', 'security'],
+  'workers',
+];
+const together = ['src/**/*.test.ts', ...folders.map((folder) => `test/${folder}/**/*.test.ts`)];
 const apart = [
   ...['test/sdk/package.test.ts', 'test/sdk/guide.test.ts', 'test/sdk/generator.test.ts'],
   'test/security/secrets.test.ts',
@@ -29,12 +32,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'apart',
-          include: [
-            'src/**/*.test.ts',
-            'test/*.test.ts',
-            `test/!(${folders.join('|')})/**/*.test.ts`,
-            ...apart,
-          ],
+          include: ['test/*.test.ts', `test/!(${folders.join('|')})/**/*.test.ts`, ...apart],
         },
       },
       { extends: true, test: { name: 'together', include: together, exclude: apart, isolate: false } },

@@ -12,7 +12,7 @@ import { Coverage } from '../../src/workers/coverage.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { openReceiver } from '../support/receiver.ts';
-import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { decidedOn, openApp, openServer } from '../support/server.ts';
 import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
 import { auditOf, found, newcomer, ok, register } from '../support/visitor.ts';
 
@@ -43,7 +43,7 @@ async function counts(holder: Pick<KeyHolder, 'client'>): Promise<Counts> {
   return rest;
 }
 
-describe.each(databaseKinds)('coverage on %s', (kind) => {
+describe.each(decidedOn('pglite'))('coverage on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
 

@@ -9,7 +9,7 @@ import { eventTypes, toldNames } from '../../src/kernel/machine.ts';
 import { catalogueOf } from '../../src/resources/event-catalogue/machine.ts';
 import { eventCatalogue, resources, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
 const telling = resources.filter(({ emitsEvents }) => emitsEvents);
@@ -201,7 +201,7 @@ describe('in the OpenAPI document', () => {
   );
 });
 
-describe.each(databaseKinds)('served on %s', (kind) => {
+describe.each(decidedOn('pglite'))('served on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
 

@@ -5,14 +5,14 @@ import type { Body } from '../support/api-client.ts';
 import { type Listener, listenTo, soon } from '../support/listener.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { openReceiver } from '../support/receiver.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
 
 const events = 'developer_api_webhook_events';
 const payments = 'developer_api_payments';
 const small = { amount: 100, currency: 'EUR' };
 
-describe.each(databaseKinds)('the stream of events for keys on %s', (kind) => {
+describe.each(decidedOn('postgres'))('the stream of events for keys on %s', (kind) => {
   let server: Server;
   let url: string;
   let acme: Tenant;

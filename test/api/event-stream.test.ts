@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { EventStreams } from '../../src/http/event-stream.ts';
 import { firstIdAt } from '../../src/kernel/ids.ts';
 import type { Server } from '../../src/server.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
 interface Told {
@@ -14,7 +14,7 @@ interface Told {
   readonly data: { readonly resourceId: string; readonly type: string };
 }
 
-describe.each(databaseKinds)('the stream of events on %s', (kind) => {
+describe.each(decidedOn('pglite'))('the stream of events on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let other: Tenant;

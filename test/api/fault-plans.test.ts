@@ -5,7 +5,7 @@ import { type Scope, scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
 import { ApiClient, type Body, seenCodes } from '../support/api-client.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { provokedBy } from './codes.ts';
 import { expectRefused } from './hooks.ts';
@@ -122,7 +122,7 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['methods for webhooks', { on: 'webhooks', fault: drop, count: 1, methods: ['GET'] }, '/methods'],
 ];
 
-describe.each(databaseKinds)('fault plans on %s', (kind) => {
+describe.each(decidedOn('pglite'))('fault plans on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
 

@@ -9,7 +9,7 @@ import type { Server } from '../../src/server.ts';
 import type { Body } from '../support/api-client.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { viewerOf } from '../support/principal.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { found, newcomer, ok, register } from '../support/visitor.ts';
 import { head, RawConnection } from '../system/raw-connection.ts';
@@ -19,7 +19,7 @@ import { done } from './lifecycle.ts';
 const customers = 'developer_api_customers';
 const error = { type: 'error', code: 'service_unavailable' } as const;
 
-describe.each(databaseKinds)('faults of requests on %s', (kind) => {
+describe.each(decidedOn('postgres'))('faults of requests on %s', (kind) => {
   let server: Server;
   let url: string;
 

@@ -4,7 +4,7 @@ import { verify } from '../../src/verify.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { withStatus } from '../support/receiver.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 import { hourMs, text } from './clockwork.ts';
 import { hitsOf, plan, plans, readPlan } from './faults.ts';
@@ -24,7 +24,7 @@ import { done } from './lifecycle.ts';
 
 type Struck = Attempt & { readonly faultPlanId: string | null };
 
-describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
+describe.each(decidedOn('postgres'))('faults of webhooks on %s', (kind) => {
   let server: Server;
 
   beforeAll(async () => {

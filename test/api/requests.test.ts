@@ -20,7 +20,7 @@ import type { Server } from '../../src/server.ts';
 import { RequestLog } from '../../src/workers/request-log.ts';
 import type { Answer, ApiClient, Body } from '../support/api-client.ts';
 import { migratedDatabase } from '../support/postgres.ts';
-import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { decidedOn, openApp, openServer } from '../support/server.ts';
 import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
 
 const payments = 'developer_api_payments';
@@ -59,7 +59,7 @@ async function ask<Shown>(
 
 const idOf = (answer: Answer) => String(answer.headers['request-id']);
 
-describe.each(databaseKinds)('the request log on %s', (kind) => {
+describe.each(decidedOn('pglite'))('the request log on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let app: string;

@@ -3,7 +3,7 @@ import { declineCodes, declines } from '../../src/kernel/decline.ts';
 import { magicAmounts, paymentScenarios, testCards } from '../../src/kernel/scenario.ts';
 import type { Server } from '../../src/server.ts';
 import type { Body } from '../support/api-client.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { done, type Lifecycle, lifecycle } from './lifecycle.ts';
 import { payments, together } from './trails.ts';
@@ -37,7 +37,7 @@ function walkOf(scenario: string): readonly string[] | undefined {
   return hardCodes.includes(scenario.slice('decline:'.length)) ? ['failed'] : soft;
 }
 
-describe.each(databaseKinds)('scenarios on %s', (kind) => {
+describe.each(decidedOn('pglite'))('scenarios on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let life: Lifecycle;

@@ -6,7 +6,7 @@ import { limits } from '../../src/kernel/limits.ts';
 import type { Server } from '../../src/server.ts';
 import type { Body } from '../support/api-client.ts';
 import { openReceiver, type Receiver, type Reply } from '../support/receiver.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { rowsOf } from './clockwork.ts';
 import { done } from './lifecycle.ts';
@@ -54,7 +54,7 @@ const answers: Reply = (_received, response) => {
   response.writeHead(204).end();
 };
 
-describe.each(databaseKinds)('slow receivers on %s', (kind) => {
+describe.each(decidedOn('postgres'))('slow receivers on %s', (kind) => {
   let server: Server;
   let address: string;
   beforeAll(async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { resources } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { partStates, partTables } from './part-model.ts';
 import { paymentStates, paymentTable } from './payment-model.ts';
@@ -24,7 +24,7 @@ interface Shown {
   }[];
 }
 
-describe.each(databaseKinds)('state machines on %s', (kind) => {
+describe.each(decidedOn('pglite'))('state machines on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let machines: ReadonlyMap<string, Shown>;

@@ -11,7 +11,7 @@ import { fireTimers } from '../../src/resources/timers/machine.ts';
 import type { Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { startTimers } from '../../src/workers/timers.ts';
-import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { decidedOn, openApp, openServer } from '../support/server.ts';
 import {
   type Abandoned,
   type Advanced,
@@ -36,7 +36,7 @@ import { payments, together } from './trails.ts';
 const week = 7 * dayMs;
 const weekSeconds = week / secondMs;
 
-describe.each(databaseKinds)('timers on %s', (kind) => {
+describe.each(decidedOn('postgres'))('timers on %s', (kind) => {
   let server: Server;
   let app: FastifyInstance;
   let wall = start;

@@ -6,10 +6,10 @@ import { defaultTerms } from '../../src/kernel/terms.ts';
 import { beginTest } from '../../src/resources/webhook-tests/machine.ts';
 import type { Server } from '../../src/server.ts';
 import { openReceiver } from '../support/receiver.ts';
-import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { decidedOn, openApp, openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 
-describe.each(databaseKinds)('a test whose process died in the middle, on %s', (kind) => {
+describe.each(decidedOn('pglite'))('a test whose process died in the middle, on %s', (kind) => {
   let server: Server;
   beforeAll(async () => {
     server = await openServer(kind);

@@ -6,7 +6,7 @@ import { roles } from '../../src/kernel/roles.ts';
 import { consoleOf, type Server } from '../../src/server.ts';
 import { provokedBy } from '../api/codes.ts';
 import { seenCodes } from '../support/api-client.ts';
-import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { decidedOn, openApp, openServer } from '../support/server.ts';
 import {
   countsOf,
   found,
@@ -25,7 +25,7 @@ import {
 const unknownToken = 'A'.repeat(32);
 const dayMs = 86_400_000;
 
-describe.each(databaseKinds)('invitations on %s', (kind) => {
+describe.each(decidedOn('pglite'))('invitations on %s', (kind) => {
   let server: Server;
   let acme: House;
   let rival: Person;

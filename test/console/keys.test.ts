@@ -6,7 +6,7 @@ import { scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
 import { provokedBy } from '../api/codes.ts';
 import { type Answer, ApiClient, type Body, seenCodes } from '../support/api-client.ts';
-import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { decidedOn, openApp, openServer } from '../support/server.ts';
 import {
   auditOf,
   found,
@@ -28,7 +28,7 @@ const nowhere = 'http://127.0.0.1:9/';
 /** How long a node may go by what it knows of a key. */
 const knownForMs = 1_000;
 
-describe.each(databaseKinds)('keys and applications on %s', (kind) => {
+describe.each(decidedOn('postgres'))('keys and applications on %s', (kind) => {
   let server: Server;
   /** The server once more, with a clock of ours. */
   let app: FastifyInstance;

@@ -3,7 +3,7 @@ import type { Role } from '../../src/kernel/roles.ts';
 import type { Server } from '../../src/server.ts';
 import { provokedBy } from '../api/codes.ts';
 import { type Answer, seenCodes } from '../support/api-client.ts';
-import { databaseKinds, openApp, openEngine, openServer } from '../support/server.ts';
+import { decidedOn, openApp, openEngine, openServer } from '../support/server.ts';
 import {
   auditOf,
   found,
@@ -16,7 +16,7 @@ import {
   type Person,
 } from '../support/visitor.ts';
 
-describe.each(databaseKinds)('members on %s', (kind) => {
+describe.each(decidedOn('pglite'))('members on %s', (kind) => {
   let server: Server;
   let acme: House;
   /** Members who come and go. */

@@ -9,7 +9,7 @@ import { applySeed, checkedSeed, type Seed, SeedProblem } from '../../src/seed.t
 import type { Server } from '../../src/server.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { runToEnd } from '../support/processes.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import { goodPassword, historyOf, newcomer, ok, Visitor } from '../support/visitor.ts';
 
 interface User {
@@ -27,7 +27,7 @@ const freshName = () => `Seeded ${randomUUID()}`;
 const freshEmail = () => `dev-${randomUUID()}@acme.test`;
 const otherPassword = 'another horse battery';
 
-describe.each(databaseKinds)('users of the seed file on %s', (kind) => {
+describe.each(decidedOn('pglite'))('users of the seed file on %s', (kind) => {
   let server: Server;
   beforeAll(async () => {
     server = await openServer(kind);

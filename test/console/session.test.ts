@@ -4,7 +4,7 @@ import { limits } from '../../src/kernel/limits.ts';
 import type { Server } from '../../src/server.ts';
 import { provokedBy } from '../api/codes.ts';
 import { type Answer, seenCodes } from '../support/api-client.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import { countsOf, goodPassword, newcomer, ok, type Person, Visitor } from '../support/visitor.ts';
 
 const otherPassword = 'another horse battery';
@@ -16,7 +16,7 @@ function wordsOf({ status, text, body }: Answer): [number, string] {
   return [status, text.replaceAll(body.requestId, '')];
 }
 
-describe.each(databaseKinds)('the session on %s', (kind) => {
+describe.each(decidedOn('postgres'))('the session on %s', (kind) => {
   let server: Server;
   /** For tests that leave the person as it was. */
   let ada: Person;

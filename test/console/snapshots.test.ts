@@ -4,7 +4,7 @@ import { consoleOf, type Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
 import type { Body } from '../support/api-client.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { decidedOn, openApp, openServer } from '../support/server.ts';
 import { auditOf, type House, house, ok, Visitor } from '../support/visitor.ts';
 
 interface Forked extends Body {
@@ -12,7 +12,7 @@ interface Forked extends Body {
   readonly apiKeys: readonly { readonly key?: string }[];
 }
 
-describe.each(databaseKinds)('whole organizations in the console on %s', (kind) => {
+describe.each(decidedOn('pglite'))('whole organizations in the console on %s', (kind) => {
   let server: Server;
   let acme: House;
 

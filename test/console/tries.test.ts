@@ -6,7 +6,7 @@ import { Tries } from '../../src/identity/tries.ts';
 import { consoleOf, type Server } from '../../src/server.ts';
 import { provokedBy } from '../api/codes.ts';
 import { type Answer, seenCodes } from '../support/api-client.ts';
-import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { decidedOn, openApp, openServer } from '../support/server.ts';
 import { goodPassword, newcomer, ok, type Person, Visitor } from '../support/visitor.ts';
 
 const wrong = 'a wrong horse battery';
@@ -16,7 +16,7 @@ const ofAddressMax = 100;
 
 const limited = (answers: readonly Answer[]) => answers.filter(({ code }) => code === 'rate_limited');
 
-describe.each(databaseKinds)('guessing a password on %s', (kind) => {
+describe.each(decidedOn('postgres'))('guessing a password on %s', (kind) => {
   let server: Server;
   let app: FastifyInstance;
   let wallNow = Date.now();

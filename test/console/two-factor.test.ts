@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import { provokedBy } from '../api/codes.ts';
 import { type Answer, seenCodes } from '../support/api-client.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import { goodPassword, newcomer, ok, type Person, totp, Visitor } from '../support/visitor.ts';
 
 const stepMs = 30_000;
 
-describe.each(databaseKinds)('the second factor on %s', (kind) => {
+describe.each(decidedOn('pglite'))('the second factor on %s', (kind) => {
   let server: Server;
   let ada: Person;
   let enabled: Answer;

@@ -9,7 +9,7 @@ import { eventCatalogue, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, ApiClient, type Call } from '../support/api-client.ts';
 import { met } from '../support/contract-tally.ts';
-import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { decidedOn, openApp, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { playExamples } from './walk.ts';
 
@@ -47,7 +47,7 @@ function ask(client: ApiClient, route: Route, call: Call = {}): Promise<Answer> 
  * Every answer that the document declares is brought about here, for every operation, and is compared with the document
  * like all answers of all tests. What it declares and nobody can get would be an untruth as well.
  */
-describe.each(databaseKinds)('on %s every operation answers with', (kind) => {
+describe.each(decidedOn('postgres'))('on %s every operation answers with', (kind) => {
   let server: Server;
   let shop: Tenant;
 

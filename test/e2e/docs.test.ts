@@ -12,7 +12,7 @@ import {
   phone,
   type Watched,
 } from '../support/browser.ts';
-import { effort } from '../support/effort.ts';
+import { effort, isThorough } from '../support/effort.ts';
 import { type ServerProcess, startServer } from '../support/processes.ts';
 import { expectWhole } from './looks.ts';
 
@@ -157,7 +157,7 @@ describeInBrowser('the docs in a browser', () => {
     await expectAccessible(page, 'a page that is not there');
   });
 
-  test.each(['light', 'dark'])(
+  test.each(isThorough ? ['light', 'dark'] : ['dark'])(
     'the API reference shows operations, and asks nobody else (%s)',
     minute,
     async (look) => {

@@ -18,13 +18,13 @@ import {
 import { done, expectReplay } from '../api/lifecycle.ts';
 import { ApiClient, type Body, seenCodes } from '../support/api-client.ts';
 import { withStatus } from '../support/receiver.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { decidedOn, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { type Event, type Examinee, type Fault, openExaminee, verified } from './receivers.ts';
 
 type Report = Body & ExaminationReport;
 
-describe.each(databaseKinds)('examining a receiver on %s', (kind) => {
+describe.each(decidedOn('postgres'))('examining a receiver on %s', (kind) => {
   let server: Server;
   let other: Tenant;
   let shop: HookShop;
@@ -339,7 +339,7 @@ describe.each(databaseKinds)('examining a receiver on %s', (kind) => {
   });
 });
 
-describe.each(databaseKinds)('a server that sends to no private address on %s', (kind) => {
+describe.each(decidedOn('postgres'))('a server that sends to no private address on %s', (kind) => {
   let server: Server;
   beforeAll(async () => {
     server = await openServer(kind, { allowsPrivateWebhooks: false });

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { idsOfRequest } from '../../src/telemetry/trace-ids.ts';
-import { migratedDatabase } from '../support/postgres.ts';
+import { createDatabase } from '../support/postgres.ts';
 import { type ServerProcess, startServer } from '../support/processes.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { API_KEY, type Folder, PAYMENTS, temporaryFolder } from '../system/client.ts';
@@ -30,7 +30,7 @@ describe('two real processes that are watched', () => {
     const webhooks = [{ url: receiver.url, secret, eventTypes: ['*'], retryProfile: 'fast' }];
     const applications = [{ name: 'web', apiKeys, webhooks }];
     writeFileSync(seed, JSON.stringify({ organizations: [{ name: 'Acme', applications }] }));
-    const databaseUrl = await migratedDatabase(inject('postgresUrl'));
+    const databaseUrl = await createDatabase(inject('postgresUrl'));
     const env = {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       SANDBANK_PRIVATE_WEBHOOKS: 'on',

@@ -26,13 +26,13 @@ import { holdToContract } from './contract.ts';
 import { isThorough } from './effort.ts';
 import { migratedDatabase } from './postgres.ts';
 
-/** Every API test runs on both: `describe.each(databaseKinds)`. */
+/** What reads and writes records runs on both: `describe.each(databaseKinds)`. */
 export const databaseKinds = ['pglite', 'postgres'] as const;
 export type DatabaseKind = (typeof databaseKinds)[number];
 
 /**
- * What is decided before anything is written, who may do what and which move is open, does not depend on the database. Thousands of
- * cells of it run on one of them, and `SANDBANK_THOROUGH=on` runs them on both.
+ * What is decided before anything is written (who may do what, which move is open, what a fault does to an answer), and what rests on
+ * statements that other files run on both, runs on one of them, by turns; `SANDBANK_THOROUGH=on` runs it on both.
  */
 export const decidedOn = (kind: DatabaseKind): readonly DatabaseKind[] =>
   isThorough ? databaseKinds : [kind];

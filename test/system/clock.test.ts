@@ -9,8 +9,8 @@ import { type Answer, call, expectRefusal, PAYMENTS, temporaryFolder } from './c
 import { type Place, placesIn } from './kills.ts';
 
 /** Dozens of rounds of timers. */
-const MANY = effort(1_500, 3_000);
-const FEWER = effort(600, 1_000);
+const MANY = effort(1_000, 3_000);
+const FEWER = effort(400, 1_000);
 const CLIENTS = 32;
 const DAY_MS = 86_400_000;
 /** Each payment is authorized, captured and settled on the way. */

@@ -7,7 +7,7 @@ import { scopes } from '../../src/kernel/scopes.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { type ServerProcess, startServer } from '../support/processes.ts';
 import { openReceiver } from '../support/receiver.ts';
-import { databaseKinds } from '../support/server.ts';
+import { decidedOn } from '../support/server.ts';
 import { API_KEY, call } from './client.ts';
 
 const plans = 'developer_api_fault_plans';
@@ -15,7 +15,7 @@ const events = 'developer_api_webhook_events';
 
 type Shown = Readonly<Record<string, unknown>> & { readonly id: string };
 
-test.each(databaseKinds)(
+test.each(decidedOn('postgres'))(
   'on %s a killed process takes along neither an event that a plan held back nor a count',
   { timeout: 240_000 },
   async (kind) => {

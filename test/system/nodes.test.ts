@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { migratedDatabase } from '../support/postgres.ts';
+import { createDatabase } from '../support/postgres.ts';
 import { type ServerProcess, startServer } from '../support/processes.ts';
 import {
   type Answer,
@@ -47,7 +47,7 @@ describe('nodes that start at once on an empty database', () => {
     '%d of them migrate it once, declare the seed once, and all serve',
     { timeout: 60_000 },
     async (count) => {
-      const databaseUrl = await migratedDatabase(inject('postgresUrl'));
+      const databaseUrl = await createDatabase(inject('postgresUrl'));
       const nodes = await start(count, databaseUrl);
       for (const node of nodes) {
         expect((await call(`${node.url}/readyz`)).status).toBe(200);
@@ -83,7 +83,7 @@ describe('two nodes on one database', () => {
   let nodes: readonly ServerProcess[] = [];
 
   beforeAll(async () => {
-    databaseUrl = await migratedDatabase(inject('postgresUrl'));
+    databaseUrl = await createDatabase(inject('postgresUrl'));
     nodes = await start(2, databaseUrl);
   });
   afterAll(async () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { migratedDatabase } from '../support/postgres.ts';
+import { createDatabase } from '../support/postgres.ts';
 import { runToEnd, type ServerOptions, startServer } from '../support/processes.ts';
 import { newKey } from '../support/tenant.ts';
 
@@ -75,7 +75,7 @@ describe('the command `sandbank verify`', () => {
   });
 
   test('works beside a running server on PostgreSQL, and ends with 1 when the books are not sound', async () => {
-    const databaseUrl = await migratedDatabase(inject('postgresUrl'));
+    const databaseUrl = await createDatabase(inject('postgresUrl'));
     const empty = await verify({ databaseUrl });
     expect(empty.code).toBe(1);
     expect(empty.stderr).toContain('lacks the migrations');
