@@ -7,8 +7,8 @@ import { SlowestFirst } from './test/support/slowest-first.ts';
  * what a process has loaded, have one to themselves.
  */
 const folders = [
-  ...['api', 'console', 'contract', 'db', 'engine', 'examiner', 'ledger', 'operator', 'sdk', 'security'],
-  'workers',
+  ...['api', 'cli', 'console', 'contract', 'db', 'engine', 'examiner', 'ledger', 'operator', 'sdk'],
+  ...['security', 'workers'],
 ];
 const together = ['src/**/*.test.ts', ...folders.map((folder) => `test/${folder}/**/*.test.ts`)];
 const apart = [

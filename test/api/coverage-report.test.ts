@@ -43,7 +43,7 @@ async function counts(holder: Pick<KeyHolder, 'client'>): Promise<Counts> {
   return rest;
 }
 
-describe.each(decidedOn('pglite'))('coverage on %s', (kind) => {
+describe.each(decidedOn('postgres'))('coverage on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
 

@@ -175,7 +175,7 @@ describe('the matrix of transfers is complete:', () => {
   });
 });
 
-describe.each(decidedOn('pglite'))('transfers on %s,', (kind) => {
+describe.each(decidedOn('postgres'))('transfers on %s,', (kind) => {
   let server: Server;
   let results: ReadonlyMap<string, Result>;
 

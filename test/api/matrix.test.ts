@@ -108,7 +108,7 @@ describe('the matrix of payments is complete:', () => {
   });
 });
 
-describe.each(decidedOn('pglite'))('payments on %s,', (kind) => {
+describe.each(decidedOn('postgres'))('payments on %s,', (kind) => {
   let server: Server;
   let results: ReadonlyMap<string, Result>;
 

@@ -28,7 +28,7 @@ const bodies = new Map<string, unknown>([
 /** Nothing listens here. */
 const nowhere = 'http://127.0.0.1:9/';
 
-describe.each(decidedOn('pglite'))('permissions on %s', (kind) => {
+describe.each(decidedOn('postgres'))('permissions on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let keys: ReadonlyMap<string, KeyHolder>;

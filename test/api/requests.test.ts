@@ -59,7 +59,7 @@ async function ask<Shown>(
 
 const idOf = (answer: Answer) => String(answer.headers['request-id']);
 
-describe.each(decidedOn('pglite'))('the request log on %s', (kind) => {
+describe.each(decidedOn('postgres'))('the request log on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let app: string;

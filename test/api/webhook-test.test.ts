@@ -27,7 +27,7 @@ import {
 } from './hooks.ts';
 import { done, expectReplay } from './lifecycle.ts';
 
-describe.each(decidedOn('postgres'))('testing an endpoint on %s', (kind) => {
+describe.each(decidedOn('pglite'))('testing an endpoint on %s', (kind) => {
   let server: Server;
   let other: Tenant;
   let shop: HookShop;

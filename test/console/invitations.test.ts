@@ -25,7 +25,7 @@ import {
 const unknownToken = 'A'.repeat(32);
 const dayMs = 86_400_000;
 
-describe.each(decidedOn('pglite'))('invitations on %s', (kind) => {
+describe.each(decidedOn('postgres'))('invitations on %s', (kind) => {
   let server: Server;
   let acme: House;
   let rival: Person;

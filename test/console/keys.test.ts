@@ -28,7 +28,7 @@ const nowhere = 'http://127.0.0.1:9/';
 /** How long a node may go by what it knows of a key. */
 const knownForMs = 1_000;
 
-describe.each(decidedOn('postgres'))('keys and applications on %s', (kind) => {
+describe.each(decidedOn('pglite'))('keys and applications on %s', (kind) => {
   let server: Server;
   /** The server once more, with a clock of ours. */
   let app: FastifyInstance;

@@ -167,7 +167,7 @@ test('what is about a key or its application alone is not served to people', () 
   expect(names).not.toContain('POST developer_api_reset');
 });
 
-describe.each(decidedOn('pglite'))('roles on %s', (kind) => {
+describe.each(decidedOn('postgres'))('roles on %s', (kind) => {
   let server: Server;
   let acme: House;
   let rival: Person;

@@ -7,7 +7,7 @@ import { goodPassword, newcomer, ok, type Person, totp, Visitor } from '../suppo
 
 const stepMs = 30_000;
 
-describe.each(decidedOn('pglite'))('the second factor on %s', (kind) => {
+describe.each(decidedOn('postgres'))('the second factor on %s', (kind) => {
   let server: Server;
   let ada: Person;
   let enabled: Answer;

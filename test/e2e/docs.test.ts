@@ -12,9 +12,9 @@ import {
   phone,
   type Watched,
 } from '../support/browser.ts';
-import { effort, isThorough } from '../support/effort.ts';
+import { isThorough } from '../support/effort.ts';
 import { type ServerProcess, startServer } from '../support/processes.ts';
-import { expectWhole } from './looks.ts';
+import { closenessOf, expectWhole } from './looks.ts';
 
 const looks = [
   { name: 'light', theme: 'light', viewport: desktop },
@@ -50,13 +50,13 @@ describeInBrowser('the docs in a browser', () => {
     return page;
   };
   test.each(pages)(
-    '$path is accessible and whole and fits a phone, and every fifth one is looked at closely',
+    '$path is whole and fits a phone, and by turns looked at closely',
     minute,
     async ({ path }) => {
       await visit(path);
       // Their colours come from one style sheet, and are made by one program.
-      const isClose = pages.findIndex((one) => one.path === path) % effort(5, 1) === 0;
-      await expectWhole(windowOf('light'), path, isClose);
+      const index = pages.findIndex((one) => one.path === path);
+      await expectWhole(windowOf('light'), path, closenessOf(index, 7));
     },
   );
 

@@ -17,7 +17,7 @@ import {
 import { effort, isThorough } from '../support/effort.ts';
 import { type ServerProcess, startServer } from '../support/processes.ts';
 import { type Folder, temporaryFolder } from './caller.ts';
-import { expectWhole } from './looks.ts';
+import { closenessOf, expectWhole } from './looks.ts';
 import { gather, type Ids, titleOf, visits } from './visits.ts';
 import { owner, populate, seed, viewer, type World } from './world.ts';
 
@@ -94,13 +94,11 @@ describeInBrowser('the pages', () => {
   for (const one of visits) {
     const { by, address } = one;
     const title = titleOf(one);
-    test(`${title} is accessible and whole and fits a phone, and every fourth one is looked at closely`, {
+    test(`${title} is whole and fits a phone, and by turns looked at closely`, {
       timeout: 60_000,
     }, async () => {
       await visit(by, 'light', address(ids));
-      // They are made of the same parts.
-      const isClose = visits.indexOf(one) % effort(4, 1) === 0;
-      await expectWhole(await windowOf(by, 'light'), title, isClose);
+      await expectWhole(await windowOf(by, 'light'), title, closenessOf(visits.indexOf(one), 5));
     });
   }
 

@@ -51,7 +51,7 @@ test('what was promised has its name', () => {
     expect(names, name).toContain(name);
 });
 
-describe.each(decidedOn('postgres'))('on %s', (kind) => {
+describe.each(decidedOn('pglite'))('on %s', (kind) => {
   const { fetch, sent } = recorder();
   let world: World;
   let sandbank: Sandbank;

@@ -14,7 +14,7 @@ import { openProxy } from './proxy.ts';
 import { recorder } from './recorder.ts';
 import { openWorld, type World } from './world.ts';
 
-describe.each(decidedOn('postgres'))('a server on %s', (kind) => {
+describe.each(decidedOn('pglite'))('a server on %s', (kind) => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld(kind);

@@ -81,7 +81,7 @@ export class Fleet {
 
   /** Listening, and able to serve. */
   async #ready(): Promise<ServerProcess> {
-    const node = await this.#start();
+    const node = await this.#startAgain();
     for (let attempt = 0; attempt < READY_ATTEMPTS_MAX; attempt += 1) {
       const answer = await fetch(`${node.url}/readyz`).catch(() => undefined);
       if (answer?.status === 200) return node;
@@ -90,11 +90,25 @@ export class Fleet {
     throw new Error(`A server listens and is not ready:\n${node.logs()}`);
   }
 
+  /** A start that a cut of the database meets ends with one sentence, and is begun anew, as whoever looks after a service does. */
+  async #startAgain(): Promise<ServerProcess> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#start();
+      } catch (error) {
+        const wasCut = error instanceof Error && CUT.test(error.message);
+        if (!wasCut || attempt === STARTS_MAX) throw error;
+      }
+    }
+  }
+
   #tell(): void {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }
 
+const CUT = /Sandbank did not start\. The database cannot be used: terminating connection/;
+const STARTS_MAX = 3;
 const READY_ATTEMPTS_MAX = 600;
 const READY_PAUSE_MS = 50;
 
