@@ -14,7 +14,7 @@ import { newWorld, type World } from './world.ts';
 
 /** A failing run prints its own seed; the same seed gives the same sequences again. */
 const SEED = Number(process.env.SANDBANK_SEED_OF_TEST ?? Date.now() % 1_000_000_000);
-const RUNS_DEFAULT = effort(12, 100);
+const RUNS_DEFAULT = effort(8, 100);
 const RUNS = Number(process.env.SANDBANK_SIMULATION_RUNS ?? RUNS_DEFAULT);
 /** Enough at once for the second lane of the engine, which opens for two dozen that wait. */
 const SEQUENCES = 100;

@@ -6,7 +6,7 @@ import { temporaryFolder } from './client.ts';
 import { passed, placesIn, randomFrom, SEED } from './kills.ts';
 import { lives, Walk } from './walks.ts';
 
-const ROUNDS = effort(3, 6);
+const ROUNDS = effort(2, 6);
 const CLIENTS = 16;
 const KILL_AFTER_MS_MAX = 1_200;
 

@@ -10,7 +10,7 @@ import { type Claim, expectListed, retry, startLoad } from './load.ts';
 import { expectWhole } from './records.ts';
 
 // delivery-kills.ts kills servers in the middle of creates as well, ten times on each database, and misses none.
-const ROUNDS = effort(3, 10);
+const ROUNDS = effort(2, 10);
 const KILL_AFTER_MS_MAX = 400;
 const FIRST_STARTS = 3;
 // From the lock to the first answer; what comes later is an ordinary crash.

@@ -13,7 +13,7 @@ import type { Query } from './records.ts';
 export const DELIVERIES = '/_api/developer_api_webhook_deliveries';
 export const CLOCK = '/_api/developer_api_clock';
 /** How often servers are killed. More is for nights. */
-export const ROUNDS = Number(process.env.SANDBANK_DELIVERY_ROUNDS ?? effort(4, 10));
+export const ROUNDS = Number(process.env.SANDBANK_DELIVERY_ROUNDS ?? effort(3, 10));
 
 const SCOPES = ['payments', 'customers', 'transfers', 'webhooks'].flatMap((of) => [
   `${of}:read`,
