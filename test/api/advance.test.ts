@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, seenCodes } from '../support/api-client.ts';
-import { decidedOn, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { provokedBy } from './codes.ts';
 import { done, expectReplay, type Lifecycle, lifecycle, unknownIds } from './lifecycle.ts';
@@ -16,7 +16,7 @@ const finals = {
   'failed by a hard code': { to: 'failed', failureCode: 'lost_card' },
 } as const;
 
-describe.each(decidedOn('pglite'))('advance on %s', (kind) => {
+describe.each(databaseKinds)('advance on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let other: Tenant;

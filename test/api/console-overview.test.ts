@@ -4,7 +4,7 @@ import { consoleRoutes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { readConsole } from '../support/principal.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
 interface Overview {
@@ -26,7 +26,7 @@ interface Overview {
 
 const dayMs = 86_400_000;
 
-describe.each(decidedOn('postgres'))('the overview on %s', (kind) => {
+describe.each(databaseKinds)('the overview on %s', (kind) => {
   let server: Server;
   let receiver: Receiver;
   // Moved on for each reading: what was read is kept for some seconds.

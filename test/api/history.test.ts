@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { done, type Lifecycle, lifecycle, unknownIds, walked } from './lifecycle.ts';
 import { payments } from './trails.ts';
 
-describe.each(decidedOn('pglite'))('the history on %s', (kind) => {
+describe.each(databaseKinds)('the history on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let other: Tenant;

@@ -3,14 +3,14 @@ import { meridian } from '../../src/provider/meridian.ts';
 import { tidewater } from '../../src/provider/tidewater.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, type Body } from '../support/api-client.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { done, type Lifecycle, lifecycle, unknownIds, walked } from './lifecycle.ts';
 import { payments } from './trails.ts';
 
 const whole = ['authorize', 'capture', 'settle', { action: 'refund', amount: 1_000 }, 'dispute'];
 
-describe.each(decidedOn('postgres'))('provider events on %s', (kind) => {
+describe.each(databaseKinds)('provider events on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let other: Tenant;

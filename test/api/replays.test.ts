@@ -4,7 +4,7 @@ import { limits } from '../../src/kernel/limits.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, type Body, seenCodes } from '../support/api-client.ts';
 import { withStatus } from '../support/receiver.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { secondMs, text } from './clockwork.ts';
 import { provokedBy } from './codes.ts';
@@ -31,7 +31,7 @@ interface Replay extends Body {
   readonly deliveries: { readonly pending: number; readonly succeeded: number; readonly failed: number };
 }
 
-describe.each(decidedOn('postgres'))('replays on %s', (kind) => {
+describe.each(databaseKinds)('replays on %s', (kind) => {
   let server: Server;
   let other: Tenant;
   let shop: HookShop;

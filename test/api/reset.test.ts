@@ -8,7 +8,7 @@ import { countRows, populate, settle } from '../operator/populate.ts';
 import { type ApiClient, seenCodes } from '../support/api-client.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { provokedBy } from './codes.ts';
 
@@ -51,7 +51,7 @@ async function expectNoOrphans({ database }: Server, orgId: string): Promise<voi
   expect(await database.query({ name: '', text: orphans }, [orgId])).toEqual([]);
 }
 
-describe.each(decidedOn('postgres'))('reset on %s', (kind) => {
+describe.each(databaseKinds)('reset on %s', (kind) => {
   let server: Server;
   let receiver: Receiver;
   beforeAll(async () => {

@@ -4,7 +4,7 @@ import { apiVersion } from '../../src/kernel/version.ts';
 import { providers } from '../../src/provider/index.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { decidedOn, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, openServer } from '../support/server.ts';
 import { clockwork, dayMs, hourMs, openShop, rowsOf, type Shop, start, text } from './clockwork.ts';
 import { done, lifecycle, walked } from './lifecycle.ts';
 
@@ -14,7 +14,7 @@ const head = 'date,provider,provider_transaction_id,currency,gross,fee,net,settl
 const tomorrow = '2031-03-05';
 const morning = `${tomorrow}T06:00:00.000Z`;
 
-describe.each(decidedOn('pglite'))('settlements on %s', (kind) => {
+describe.each(databaseKinds)('settlements on %s', (kind) => {
   let server: Server;
   let app: FastifyInstance;
   let wall = start;

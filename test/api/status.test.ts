@@ -7,14 +7,14 @@ import { apiVersion } from '../../src/kernel/version.ts';
 import { routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, seenCodes } from '../support/api-client.ts';
-import { decidedOn, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, openServer } from '../support/server.ts';
 import { newKey, type Tenant, tenant } from '../support/tenant.ts';
 import { provokedBy } from './codes.ts';
 
 const status = 'developer_api_status';
 const capabilities = 'developer_api_capabilities';
 
-describe.each(decidedOn('pglite'))('status and capabilities on %s', (kind) => {
+describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let nobody: ApiClient;

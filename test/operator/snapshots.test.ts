@@ -6,7 +6,7 @@ import { verify } from '../../src/verify.ts';
 import { provokedBy } from '../api/codes.ts';
 import { ApiClient, type Body, expectEnvelope, seenCodes } from '../support/api-client.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { countRows, populate, settle } from './populate.ts';
 
@@ -49,7 +49,7 @@ async function expectSound({ database }: Server): Promise<void> {
   expect(checks.flatMap(({ name, differences }) => differences.map((one) => ({ name, ...one })))).toEqual([]);
 }
 
-describe.each(decidedOn('postgres'))('snapshots of %s', (kind) => {
+describe.each(databaseKinds)('snapshots of %s', (kind) => {
   let server: Server;
   let other: Server;
   let receiver: Receiver;

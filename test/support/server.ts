@@ -31,8 +31,9 @@ export const databaseKinds = ['pglite', 'postgres'] as const;
 export type DatabaseKind = (typeof databaseKinds)[number];
 
 /**
- * What is decided before anything is written (who may do what, which move is open, what a fault does to an answer), and what rests on
- * statements that other files run on both, runs on one of them, by turns; `SANDBANK_THOROUGH=on` runs it on both.
+ * To keep an ordinary run short: what is decided before anything is written (who may do what, which move is open, what a fault does to an
+ * answer), and what is at the edge (the console's people, timers in detail, the request log), runs on one of them. Some of these files have
+ * statements that no other file runs on the other database: `SANDBANK_THOROUGH=on` runs all of it on both.
  */
 export const decidedOn = (kind: DatabaseKind): readonly DatabaseKind[] =>
   isThorough ? databaseKinds : [kind];
