@@ -3,8 +3,8 @@ import { SlowestFirst } from './test/support/slowest-first.ts';
 
 /**
  * Tests that only ask a server of their own share a process with those before them: reading all modules anew took each of these
- * files about three seconds, which was a quarter of the whole run. Those that start processes, take a browser, or look at
- * what a process has loaded, have one to themselves.
+ * files about three seconds, which was a quarter of the whole run. Those that start servers, take a browser, or look at what a
+ * process has loaded, have one to themselves.
  */
 const folders = [
   ...['api', 'cli', 'console', 'contract', 'db', 'engine', 'examiner', 'ledger', 'operator', 'sdk'],

@@ -103,7 +103,7 @@ describe('a server whose whole state is a file', () => {
     ],
   ] as const;
 
-  // Each takes a process; src/snapshot-files.ts says them all in one place.
+  // Each takes a process of five seconds: every second one, unless asked for all.
   test.each(bad.filter((_, i) => i % effort(2, 1) === 0))(
     'a file that %s stops the start in one sentence',
     async (what, content, words) => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -141,6 +141,13 @@ describe('a start that the world refuses', () => {
 
   it('tells of a data directory that is a file', async () => {
     await expectRefusedStart({ dataDir: folder.seed }, /seed\.json/);
+  });
+
+  it('tells of a database that does not open, and gives the data directory free', async () => {
+    mkdirSync(path.join(dataDir, 'db'), { recursive: true });
+    writeFileSync(path.join(dataDir, 'db', 'PG_VERSION'), 'none');
+    await expectRefusedStart({}, /embedded database in .* does not open: /);
+    expect(existsSync(path.join(dataDir, 'lock'))).toBe(false);
   });
 
   it('tells of an address that is not of this machine', async () => {
