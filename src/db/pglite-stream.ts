@@ -1,41 +1,62 @@
 import { Duplex } from 'node:stream';
 import type { Worker } from 'node:worker_threads';
-
-export type WorkerAnswer =
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'failed'; readonly message: string }
-  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
-  | { readonly kind: 'closed' };
-
-export type WorkerRequest =
-  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
-  | { readonly kind: 'close' };
+import type { WorkerAnswer, WorkerRequest } from './pglite-protocol.ts';
 
 const terminateMessage = 'X'.charCodeAt(0);
 
+let streamsOpened = 0;
+
 /**
- * What pg believes to be a socket: it carries the PostgreSQL protocol to PGlite in its worker thread. So prepared
- * statements, binary parameters, transactions and error codes are those of the driver, and there is one code path for
- * both databases. PGlite has one session and the pool one connection; only the newest stream listens.
+ * The socket that pg sees: it carries the PostgreSQL protocol to PGlite in its worker thread. Prepared statements, binary parameters,
+ * transactions and error codes are those of the driver, so both databases share one code path.
+ *
+ * PGlite has one session for all streams. A stream is connected once the worker has finished the statements of the streams before it and
+ * has cleaned the session. From then on it accepts only answers that carry its own number, in the order of its requests. An
+ * answer that arrives after its stream was destroyed reaches nobody.
  */
 export class PgliteStream extends Duplex {
   readonly #worker: Worker;
-  readonly #onMessage: (answer: WorkerAnswer) => void;
+  readonly #stream: number;
+  #requested = 0;
+  #answered = 0;
 
   constructor(worker: Worker) {
     super();
     this.#worker = worker;
-    this.#onMessage = (answer) => {
-      if (answer.kind !== 'bytes') return;
-      const { buffer, byteOffset, byteLength } = answer.bytes;
-      this.push(Buffer.from(buffer, byteOffset, byteLength));
-    };
-    worker.on('message', this.#onMessage);
+    streamsOpened += 1;
+    this.#stream = streamsOpened;
+    worker.on('message', this.#onAnswer);
+    worker.on('exit', this.#onExit);
   }
 
-  /** Called by pg as it would on a socket. */
+  readonly #onAnswer = (answer: WorkerAnswer): void => {
+    if (!('stream' in answer) || answer.stream !== this.#stream) return;
+    if (answer.kind === 'attached') {
+      this.emit('connect');
+      return;
+    }
+    if (answer.kind === 'detached') {
+      this.destroy(lost('the session of the embedded database belongs to a newer connection'));
+      return;
+    }
+    this.#answered += 1;
+    if (answer.number !== this.#answered) {
+      this.destroy(lost(`the embedded database answered ${answer.number} instead of ${this.#answered}`));
+      return;
+    }
+    const { buffer, byteOffset, byteLength } = answer.bytes;
+    this.push(Buffer.from(buffer, byteOffset, byteLength));
+  };
+
+  readonly #onExit = (): void => {
+    this.destroy(lost('the embedded database has ended'));
+  };
+
+  /** pg calls these as it would on a socket. */
   connect(): this {
-    queueMicrotask(() => this.emit('connect'));
+    // A thread that has ended would never answer.
+    if (this.#worker.threadId === -1) this.#onExit();
+    else this.#send({ kind: 'attach', stream: this.#stream });
     return this;
   }
 
@@ -58,18 +79,19 @@ export class PgliteStream extends Duplex {
   override _read(): void {}
 
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.#send(chunk);
+    this.#execute(chunk);
     done();
   }
 
-  /** pg corks the messages of one query: they reach PGlite as one, since it answers each call by itself. */
+  /** pg corks the messages of one query. They reach PGlite as one request, because PGlite answers each request by itself. */
   override _writev(chunks: { chunk: Buffer }[], done: () => void): void {
-    this.#send(Buffer.concat(chunks.map(({ chunk }) => chunk)));
+    this.#execute(Buffer.concat(chunks.map(({ chunk }) => chunk)));
     done();
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#worker.off('message', this.#onMessage);
+    this.#worker.off('message', this.#onAnswer);
+    this.#worker.off('exit', this.#onExit);
     done(error);
   }
 
@@ -78,11 +100,20 @@ export class PgliteStream extends Duplex {
     done();
   }
 
-  #send(chunk: Buffer): void {
-    // "Terminate" would end the only session there is. The database is closed by its own request.
+  #execute(chunk: Buffer): void {
+    // Terminate would end the only session there is. The database is closed by a request of its own.
     if (chunk[0] === terminateMessage) return;
+    this.#requested += 1;
     const bytes = new Uint8Array(chunk);
-    const request: WorkerRequest = { kind: 'bytes', bytes };
-    this.#worker.postMessage(request, [bytes.buffer]);
+    this.#send({ kind: 'execute', stream: this.#stream, number: this.#requested, bytes }, [bytes.buffer]);
   }
+
+  #send(request: WorkerRequest, transferred: ArrayBuffer[] = []): void {
+    this.#worker.postMessage(request, transferred);
+  }
+}
+
+/** The code makes the pool treat it as a lost connection: the caller gets 503, and the next one a new stream. */
+function lost(message: string): Error {
+  return Object.assign(new Error(message), { code: 'ECONNRESET' });
 }

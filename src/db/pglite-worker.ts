@@ -3,12 +3,18 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { assert } from '../kernel/assert.ts';
-import type { WorkerAnswer, WorkerRequest } from './pglite-stream.ts';
+import {
+  cleaningMessages,
+  cleaningProblem,
+  syncMessage,
+  type WorkerAnswer,
+  type WorkerRequest,
+} from './pglite-protocol.ts';
 import { unpackTemplate } from './template.ts';
 
 /**
- * PGlite in a thread of its own, so that the HTTP loop stays free while a batch is written (p99 of a create under load
- * fell from 620 ms to 24 ms). It speaks the PostgreSQL protocol: bytes in, bytes out, one request after the other.
+ * PGlite in a worker thread, so that the HTTP loop stays free while a batch is written (p99 of a create under load fell
+ * from 620 ms to 24 ms). It executes PostgreSQL protocol messages one request after the other, for one stream at a time: `attached`.
  */
 interface WorkerData {
   /** Undefined keeps everything in memory. */
@@ -20,7 +26,7 @@ interface WorkerData {
 const port = parentPort;
 assert(port, 'this file is the entry of a worker thread');
 const answer = (message: WorkerAnswer) => {
-  port.postMessage(message, message.kind === 'bytes' ? [message.bytes.buffer as ArrayBuffer] : []);
+  port.postMessage(message, message.kind === 'executed' ? [message.bytes.buffer as ArrayBuffer] : []);
 };
 
 const { dataDirectory, template } = workerData as WorkerData;
@@ -28,6 +34,9 @@ const database = await open().catch((error: unknown) => {
   answer({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
   return undefined;
 });
+
+/** The stream that owns the session; 0 while there is none. */
+let attached = 0;
 
 if (database) {
   let last: Promise<void> = Promise.resolve();
@@ -59,8 +68,26 @@ async function serve(pglite: PGlite, request: WorkerRequest): Promise<void> {
     answer({ kind: 'closed' });
     return;
   }
-  // Every write is with the operating system once it is made, so there is nothing to sync for a killed process.
+  const { stream } = request;
+  if (request.kind === 'attach') {
+    attached = 0;
+    await pglite.execProtocolRaw(syncMessage, { syncToFs: false });
+    for (const message of cleaningMessages) {
+      const problem = cleaningProblem(await pglite.execProtocolRaw(message, { syncToFs: false }));
+      if (problem === undefined) continue;
+      answer({ kind: 'broken', message: problem });
+      return;
+    }
+    attached = stream;
+    answer({ kind: 'attached', stream });
+    return;
+  }
+  if (stream !== attached) {
+    answer({ kind: 'detached', stream });
+    return;
+  }
+  // PGlite has handed every write to the operating system by then, so a killed process loses nothing without a sync.
   const bytes = await pglite.execProtocolRaw(request.bytes, { syncToFs: false });
-  // The answer may be a view on PGlite's memory: what travels is a copy.
-  answer({ kind: 'bytes', bytes: bytes.slice() });
+  // The answer may be a view of PGlite's memory, so a copy is transferred.
+  answer({ kind: 'executed', stream, number: request.number, bytes: bytes.slice() });
 }

@@ -7,45 +7,63 @@ import { DatabaseFailure } from '../kernel/failure.ts';
 import { built } from '../places.ts';
 import { type DataDirectoryLock, lockDataDirectory } from './data-directory-lock.ts';
 import type { Database } from './database.ts';
-import { PgliteStream, type WorkerAnswer, type WorkerRequest } from './pglite-stream.ts';
-import { openPool } from './pool.ts';
+import type { WorkerAnswer, WorkerRequest } from './pglite-protocol.ts';
+import { PgliteStream } from './pglite-stream.ts';
+import { openPool, type PoolLimits } from './pool.ts';
 
 export interface PgliteOptions {
   /** Undefined keeps everything in memory. */
   readonly dataDirectory: string | undefined;
-  /** The thread ended although nobody asked it to: nothing can be served any more. */
+  /** The thread ended unexpectedly, or its session could not be cleaned. Nothing can be served any more: a process exits. */
   readonly onCrash: (error: Error) => void;
+  readonly limits?: PoolLimits | undefined;
+  /** The entry of the thread; tests replace it with one that answers late. */
+  readonly workerFile?: URL;
 }
 
-const workerFile = new URL('src/db/pglite-worker.js', built);
+const builtWorker = new URL('src/db/pglite-worker.js', built);
 const builtTemplate = fileURLToPath(new URL('template.tar.gz', built));
 
 /**
- * Answers as soon as the data directory is this process's own. The database opens meanwhile, and what is asked of it waits; one that
- * does not open tells why to whoever asks first.
+ * Resolves as soon as this process has locked the data directory. The database opens in the background and queries wait for it; if it does
+ * not open, the first query fails with the reason.
  */
 export async function openPglite(options: PgliteOptions): Promise<Database> {
-  const { dataDirectory } = options;
+  const { dataDirectory, limits } = options;
   let lock: DataDirectoryLock | undefined;
   if (dataDirectory !== undefined) {
     await mkdir(dataDirectory, { recursive: true });
     lock = await lockDataDirectory(dataDirectory);
   }
-  const worker = startWorker(dataDirectory);
-  let isClosing = false;
+  const worker = startWorker(options);
+  let isEnding = false;
+  const crash = (error: Error): void => {
+    if (isEnding) return;
+    isEnding = true;
+    options.onCrash(error);
+  };
   const opened = untilReady(worker, dataDirectory).then(() => {
-    worker.on('error', (error) => options.onCrash(error));
-    worker.on('exit', (code) => {
-      if (!isClosing) options.onCrash(new Error(`the embedded database ended with code ${code}`));
+    worker.on('error', crash);
+    worker.on('exit', (code) => crash(new Error(`the embedded database ended with code ${code}`)));
+    worker.on('message', (answer: WorkerAnswer) => {
+      if (answer.kind !== 'broken') return;
+      crash(
+        new Error(
+          `the embedded database cannot reuse its session safely (${answer.message}); no acknowledged write is lost, start the server again`,
+        ),
+      );
+      // Where the process continues (a server inside a test run), every later query fails.
+      void worker.terminate();
     });
   });
-  // Whoever asks is told; until then nobody is surprised.
+  // Attach a handler now so that Node does not report an unhandled rejection; queries still receive the error.
   opened.catch(() => undefined);
   return openPool({
     kind: 'pglite',
     connectionsMax: 1,
     lanesMax: 1,
     opened,
+    ...(limits === undefined ? {} : { limits }),
     target: () => ({
       user: 'postgres',
       database: 'postgres',
@@ -53,9 +71,10 @@ export async function openPglite(options: PgliteOptions): Promise<Database> {
       stream: () => new PgliteStream(worker) as never,
     }),
     onClose: async () => {
-      isClosing = true;
+      const hasEnded = isEnding;
+      isEnding = true;
       await opened.then(
-        () => closeWorker(worker),
+        () => (hasEnded ? undefined : closeWorker(worker)),
         () => undefined,
       );
       await lock?.release();
@@ -67,7 +86,7 @@ function filesIn(dataDirectory: string | undefined): string | undefined {
   return dataDirectory === undefined ? undefined : join(dataDirectory, 'db');
 }
 
-function startWorker(dataDirectory: string | undefined): Worker {
+function startWorker({ dataDirectory, workerFile = builtWorker }: PgliteOptions): Worker {
   const template = existsSync(builtTemplate) ? builtTemplate : undefined;
   return new Worker(workerFile, {
     workerData: { dataDirectory: filesIn(dataDirectory), template },
@@ -77,7 +96,7 @@ function startWorker(dataDirectory: string | undefined): Worker {
 }
 
 async function untilReady(worker: Worker, dataDirectory: string | undefined): Promise<void> {
-  const first = await answerOf(worker);
+  const first = await answerOf(worker, ['ready', 'failed']);
   if (first.kind === 'ready') return;
   await worker.terminate();
   const reason = first.kind === 'failed' ? first.message : `unexpected answer ${first.kind}`;
@@ -89,15 +108,20 @@ async function untilReady(worker: Worker, dataDirectory: string | undefined): Pr
 
 async function closeWorker(worker: Worker): Promise<void> {
   const request: WorkerRequest = { kind: 'close' };
-  const closed = answerOf(worker);
+  const closed = answerOf(worker, ['closed']);
   worker.postMessage(request);
   await closed;
   await worker.terminate();
 }
 
-function answerOf(worker: Worker): Promise<WorkerAnswer> {
+/** The next answer of one of these kinds. Others may arrive before it: late answers to streams that were given up. */
+function answerOf(worker: Worker, kinds: readonly WorkerAnswer['kind'][]): Promise<WorkerAnswer> {
   return new Promise((resolve, reject) => {
-    worker.once('message', resolve);
+    worker.on('message', function receive(answer: WorkerAnswer) {
+      if (!kinds.includes(answer.kind)) return;
+      worker.off('message', receive);
+      resolve(answer);
+    });
     worker.once('error', reject);
     worker.once('exit', (code) => reject(new Error(`the embedded database ended with code ${code}`)));
   });

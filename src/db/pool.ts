@@ -20,7 +20,7 @@ export interface PoolSettings {
   readonly onIdleError?: (error: Error) => void;
 }
 
-/** How long a connection and an answer are waited for. */
+/** How long a caller waits for a connection, and for the answer to one statement. */
 export interface PoolLimits {
   readonly connectMsMax: number;
   readonly queryMsMax: number;
@@ -29,16 +29,21 @@ export interface PoolLimits {
 const usualLimits: PoolLimits = { connectMsMax: 5_000, queryMsMax: 10_000 };
 
 /**
- * Each connection is told the same things. All our statements find rows by key, and some are planned while tables are
- * still empty: a plan that scans would be kept and cost more with every row (3.3 ms against 1.2 ms for one look-up at
- * a few thousand rows), so scans and the joins that need them are switched off. A lock that is not had within one
- * second is told to the client instead of holding a whole batch. A transaction that this process began and cannot end, because the
- * network between is gone, is ended by the server: it would hold its locks for the two hours of TCP.
+ * Every session has the same settings. All our statements find rows by key, and some are planned while tables are still empty: a plan
+ * that scans would be reused and cost more with every row (3.3 ms against 1.2 ms for one look-up at a few thousand rows), so scans and
+ * the joins that need them are off. A lock that is not granted within one second fails the statement instead of holding a whole batch.
  */
 const sessionSettings = ({ queryMsMax }: PoolLimits) => `
   set time zone 'UTC'; set lock_timeout = '1s'; set statement_timeout = ${Math.floor(queryMsMax * 0.9)}; set jit = off;
-  set idle_in_transaction_session_timeout = ${queryMsMax * 3};
   set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off;`;
+
+/**
+ * For PostgreSQL only. A transaction that this process began and cannot end, because the network between is gone, is ended by the server; it
+ * would hold its locks for the two hours of TCP. PGlite must not have this timeout: when it fires, in a process that was suspended
+ * within a transaction, PGlite loops for ever. Only other processes listen to announcements, and PGlite has none.
+ */
+const serverSettings = ({ queryMsMax }: PoolLimits) => `
+  set idle_in_transaction_session_timeout = ${queryMsMax * 3}; set sandbank.announces = 'on';`;
 
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {
   16: (text) => text === 't',
@@ -56,64 +61,87 @@ const types: pg.CustomTypesConfig = {
 };
 
 /**
- * A connection is used until it fails. The others that were made before a failure are not trusted then: they may lead to
- * where nobody answers, and each would have to be waited for. They are closed as their turn comes, and new ones are made, to the
- * host that takes writes.
+ * A connection is used until it fails. Connections opened before that failure are not trusted: they may lead to a host that no longer
+ * answers, and each would cost a timeout. They are closed when their turn comes, and new ones are opened to the host that accepts writes.
+ *
+ * A connection returns to the pool only when it is clean: every statement answered, no transaction open. A caller that waited too long for
+ * PostgreSQL drops its connection, and the server ends the statement. PGlite has no second connection to drop to, so there the statement
+ * runs to its end, the caller gets the failure, and the next stream waits until the worker has cleaned the session.
  */
 export function openPool(settings: PoolSettings): Database {
   const { kind, hosts, limits = usualLimits } = settings;
   const { connectMsMax, queryMsMax } = limits;
   let failures = 0;
-  const failuresBefore = new WeakMap<object, number>();
   class PoolClient extends pg.Client {
+    /** A failure since then may have concerned this connection. */
+    readonly failuresBefore = failures;
+    #unanswered = 0;
+    #isRetired = false;
+
     constructor(config?: pg.ClientConfig) {
       super({ ...config, ...settings.target() });
-      failuresBefore.set(this, failures);
+    }
+
+    async ask(config: pg.QueryConfig, msMax = queryMsMax): Promise<pg.QueryResult> {
+      this.#unanswered += 1;
+      const limit = kind === 'postgres' ? { query_timeout: msMax } : {};
+      const answer = this.query({ ...config, ...limit }).finally(() => {
+        this.#unanswered -= 1;
+      });
+      try {
+        return await (kind === 'postgres' ? answer : answeredWithin(answer, msMax));
+      } catch (error) {
+        throw toFailure(error);
+      }
+    }
+
+    get isClean(): boolean {
+      return this.#unanswered === 0 && !this.#isRetired && this.getTransactionStatus() === 'I';
+    }
+
+    /** Its session has settings that could not be restored: nobody else may use it. */
+    retire(): void {
+      this.#isRetired = true;
     }
   }
-  // Only other processes need to be told of what is committed, and only they could hear it.
-  const announces = kind === 'postgres' ? "set sandbank.announces = 'on';" : '';
-  const ownSettings = sessionSettings(limits) + announces;
+  const ownSettings = sessionSettings(limits) + (kind === 'postgres' ? serverSettings(limits) : '');
   const pool = new pg.Pool({
     Client: PoolClient,
     types,
     max: settings.connectionsMax,
     pipeline: true,
     connectionTimeoutMillis: connectMsMax,
-    query_timeout: queryMsMax,
     idleTimeoutMillis: kind === 'pglite' ? 0 : 60_000,
     onConnect: async (client: pg.ClientBase) => {
-      // PGlite has one session for ever: what an earlier connection prepared is still there.
-      if (kind === 'pglite') await client.query('discard all');
       const text = `${ownSettings} show transaction_read_only`;
-      const told: unknown = await client.query({ text, query_timeout: connectMsMax } as pg.QueryConfig);
-      const last = (told as pg.QueryResult<{ transaction_read_only: string }>[]).at(-1);
+      const results: unknown = await (client as PoolClient).ask({ text }, connectMsMax);
+      const last = (results as pg.QueryResult<{ transaction_read_only: string }>[]).at(-1);
       if (hosts?.mustTakeWrites && last?.rows[0]?.transaction_read_only !== 'off')
         throw new DatabaseFailure('unavailable', new TakesNoWrites());
     },
   } as pg.PoolConfig);
   // An idle connection that the server closes is reported here; without a listener it would end the process.
   pool.on('error', (error) => settings.onIdleError?.(error));
-  // So is one that is lost while it is used; there the query fails too, and that is where it is dealt with.
+  // A connection lost during a query is reported here too. The query fails as well, and is handled there.
   pool.on('connect', (client) => client.on('error', () => undefined));
 
   let { opened } = settings;
 
-  async function trustedClient(): Promise<pg.PoolClient> {
+  async function trustedClient(): Promise<Client> {
     if (opened !== undefined) {
       await opened;
       opened = undefined;
     }
     await hosts?.settled();
     for (let dropped = 0; ; dropped += 1) {
-      const client = await pool.connect();
-      if (failuresBefore.get(client) === failures || dropped > settings.connectionsMax) return client;
+      const client = (await pool.connect()) as pg.PoolClient & PoolClient;
+      if (client.failuresBefore === failures || dropped > settings.connectionsMax) return client;
       client.release(true);
     }
   }
 
-  /** Nothing was asked yet, so a second attempt at another host cannot do anything twice. */
-  async function connect(): Promise<pg.PoolClient> {
+  /** Nothing was sent yet, so a second attempt on another host cannot repeat an effect. */
+  async function connect(): Promise<Client> {
     try {
       return await trustedClient();
     } catch (error) {
@@ -124,18 +152,18 @@ export function openPool(settings: PoolSettings): Database {
     }
   }
 
-  async function withClient<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
+  async function withClient<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     const client = await connect();
     try {
       const result = await work(client);
-      client.release();
+      client.release(!client.isClean);
       return result;
     } catch (error) {
-      // After a refused statement the connection is as good as before; after a lost or late answer it is not.
+      // A refused statement leaves the connection intact; a lost or late answer does not.
       const isLost = isLoss(error);
-      if (isLost && failuresBefore.get(client) === failures) failures += 1;
+      if (isLost && client.failuresBefore === failures) failures += 1;
       if (isLost) void hosts?.look();
-      client.release(isLost);
+      client.release(isLost || !client.isClean);
       throw error;
     }
   }
@@ -154,11 +182,15 @@ export function openPool(settings: PoolSettings): Database {
     transaction: (work) => withClient((client) => inTransaction(client, work)),
     session: (work) =>
       withClient(async (client) => {
+        const restore = () => runScript(client, ownSettings).catch(() => client.retire());
         try {
-          return await work(connectionOf(client));
-        } finally {
-          // On a connection that is lost nothing is set any more.
-          await runScript(client, ownSettings).catch(() => undefined);
+          const result = await work(connectionOf(client));
+          await restore();
+          return result;
+        } catch (error) {
+          // A lost connection is closed anyway, and waiting for it would only double the delay.
+          if (!isLoss(error)) await restore();
+          throw error;
         }
       }),
     script: (sql, msMax) => withClient((client) => runScript(client, sql, msMax)),
@@ -170,7 +202,25 @@ export function openPool(settings: PoolSettings): Database {
   };
 }
 
-function connectionOf(client: pg.PoolClient): Connection {
+/** A connection that was taken from the pool. */
+interface Client {
+  readonly failuresBefore: number;
+  readonly isClean: boolean;
+  ask(config: pg.QueryConfig, msMax?: number): Promise<pg.QueryResult>;
+  retire(): void;
+  release(isUnusable: boolean): void;
+}
+
+/** Rejects when the answer is late. The statement continues, and its own connection still receives the answer. */
+function answeredWithin<Result>(answer: Promise<Result>, msMax: number): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const late = new Error(`the embedded database did not answer within ${msMax} ms`);
+    const timer = setTimeout(() => reject(new DatabaseFailure('unavailable', late)), msMax);
+    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+function connectionOf(client: Client): Connection {
   return {
     query: (statement, values) => run(client, statement, values),
     finish: (statement, values) => run(client, statement, values),
@@ -179,47 +229,29 @@ function connectionOf(client: pg.PoolClient): Connection {
 }
 
 async function run<Row>(
-  client: pg.PoolClient,
-  statement: Statement,
+  client: Client,
+  { name, text, msMax }: Statement,
   values: readonly unknown[],
 ): Promise<readonly Row[]> {
-  try {
-    const result = await client.query({
-      name: statement.name,
-      text: statement.text,
-      values: values as unknown[],
-      ...(statement.msMax === undefined ? {} : { query_timeout: statement.msMax }),
-    });
-    return result.rows as Row[];
-  } catch (error) {
-    throw toFailure(error);
-  }
+  const { rows } = await client.ask({ name, text, values: values as unknown[] }, msMax);
+  return rows as Row[];
 }
 
-async function execute(client: pg.PoolClient, text: string, values: readonly unknown[]): Promise<Executed> {
-  try {
-    const { command, rowCount, rows } = await client.query({
-      text,
-      values: values as unknown[],
-      types: pg.types,
-    });
-    return { command, rowCount: rowCount ?? 0, rows };
-  } catch (error) {
-    throw toFailure(error);
-  }
+async function execute(client: Client, text: string, values: readonly unknown[]): Promise<Executed> {
+  const { command, rowCount, rows } = await client.ask({
+    text,
+    values: values as unknown[],
+    types: pg.types,
+  });
+  return { command, rowCount: rowCount ?? 0, rows };
 }
 
-async function runScript(client: pg.PoolClient, sql: string, msMax?: number): Promise<void> {
-  try {
-    const limit = msMax === undefined ? {} : { query_timeout: msMax };
-    await client.query({ text: sql, ...limit } as pg.QueryConfig);
-  } catch (error) {
-    throw toFailure(error);
-  }
+async function runScript(client: Client, sql: string, msMax?: number): Promise<void> {
+  await client.ask({ text: sql }, msMax);
 }
 
 async function inTransaction<Result>(
-  client: pg.PoolClient,
+  client: Client,
   work: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {
   // Not awaited: in pipeline mode it leaves together with the first statement of `work`.

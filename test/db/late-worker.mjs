@@ -1,0 +1,25 @@
+// The worker thread of the embedded database, with answers that come late at random: a slow machine, a suspended process.
+// Times in milliseconds come from the environment of the thread's parent: LATE_SEED, LATE_MS_MAX.
+import process from 'node:process';
+import { setTimeout } from 'node:timers/promises';
+import { PGlite } from '@electric-sql/pglite';
+
+const msMax = Number(process.env.LATE_MS_MAX ?? '0');
+let state = Number(process.env.LATE_SEED ?? '1') >>> 0;
+
+function random() {
+  state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+  return state / 2 ** 32;
+}
+
+const { execProtocolRaw } = PGlite.prototype;
+PGlite.prototype.execProtocolRaw = async function late(message, options) {
+  const isLate = random() < 0.2;
+  const waits = isLate && random() < 0.5;
+  if (isLate && !waits) await setTimeout(random() * msMax);
+  const answer = (await execProtocolRaw.call(this, message, options)).slice();
+  if (waits) await setTimeout(random() * msMax);
+  return answer;
+};
+
+await import('../../dist/src/db/pglite-worker.js');

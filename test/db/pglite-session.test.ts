@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { openPglite } from '../../src/db/pglite.ts';
+import { cleaningProblem } from '../../src/db/pglite-protocol.ts';
+import { DatabaseFailure } from '../../src/kernel/failure.ts';
+import { effort } from '../support/effort.ts';
+
+const SEED = Number(process.env.SANDBANK_SEED_OF_TEST ?? Date.now() % 1_000_000);
+const LATE_MS_MAX = 200;
+const LIMITS = { connectMsMax: 1_000, queryMsMax: 60 };
+const CALLERS = 8;
+
+/** `unavailable` is what a caller may be told when an answer is late. Anything else is a bug, above all another caller's answer. */
+async function answerOrUnavailable<Result>(asked: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof DatabaseFailure && error.kind === 'unavailable') return undefined;
+    throw error;
+  }
+}
+
+describe(`the session of an embedded database that answers late (seed ${SEED})`, () => {
+  let database: Database;
+  const crashes: Error[] = [];
+
+  beforeAll(async () => {
+    process.env.LATE_SEED = String(SEED);
+    process.env.LATE_MS_MAX = String(LATE_MS_MAX);
+    database = await openPglite({
+      dataDirectory: undefined,
+      onCrash: (error) => crashes.push(error),
+      limits: LIMITS,
+      workerFile: new URL('late-worker.mjs', import.meta.url),
+    });
+    const created = 'create table if not exists effects (caller text, number integer)';
+    while ((await answerOrUnavailable(database.script(created).then(() => true))) !== true);
+  }, 60_000);
+
+  afterAll(async () => {
+    await database.close();
+    delete process.env.LATE_SEED;
+    delete process.env.LATE_MS_MAX;
+  });
+
+  it('answers every caller with its own rows, or with a failure', async () => {
+    const rounds = effort(60, 1_000);
+    let answered = 0;
+    let failed = 0;
+    const caller = async (name: string): Promise<void> => {
+      for (let number = 0; number < rounds; number += 1) {
+        const statement = { name: 'echo', text: 'select $1::text as caller, $2::integer as number' };
+        const asked =
+          number % 3 === 0
+            ? database.transaction(async (connection) => {
+                const effect = { name: 'effect', text: 'insert into effects values ($1, $2)' };
+                const [written, rows] = await Promise.all([
+                  connection.query(effect, [name, number]),
+                  connection.query<object>(statement, [name, number]),
+                ]);
+                expect(written).toEqual([]);
+                return rows;
+              })
+            : database.query<object>(statement, [name, number]);
+        const rows = await answerOrUnavailable(asked);
+        if (rows === undefined) failed += 1;
+        else {
+          answered += 1;
+          expect(rows).toEqual([{ caller: name, number }]);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: CALLERS }, (_, i) => caller(`caller ${i}`)));
+    // Both must happen, or nothing was tried.
+    expect(answered).toBeGreaterThan(CALLERS);
+    expect(failed).toBeGreaterThan(5);
+    expect(crashes).toEqual([]);
+  }, 120_000);
+
+  it('leaves no transaction, setting or prepared statement to the next caller', async () => {
+    let changed = 0;
+    for (let round = 0; round < effort(15, 100); round += 1) {
+      const left = database.transaction(async (connection) => {
+        await connection.script(
+          `set application_name = 'left behind'; create temp table left_behind (id integer)`,
+        );
+        changed += 1;
+        await connection.query({ name: 'slow', text: 'select pg_sleep($1)' }, [
+          LIMITS.queryMsMax / 1000 + 0.02,
+        ]);
+      });
+      expect(await answerOrUnavailable(left.then(() => 'committed'))).toBeUndefined();
+      const found = await answerOrUnavailable(
+        database.query<object>(
+          {
+            name: '',
+            text: `select current_setting('application_name') as name, to_regclass('left_behind')::text as temp,
+              (select count(*)::integer from pg_prepared_statements where name = 'slow') as prepared`,
+          },
+          [],
+        ),
+      );
+      if (found !== undefined) expect(found).toEqual([{ name: '', temp: null, prepared: 0 }]);
+    }
+    expect(changed).toBeGreaterThan(5);
+  }, 120_000);
+});
+
+describe('a session that cannot be cleaned', () => {
+  it('is reported once, and every later query fails', async () => {
+    const crashes: Error[] = [];
+    const database = await openPglite({
+      dataDirectory: undefined,
+      onCrash: (error) => crashes.push(error),
+      limits: LIMITS,
+      workerFile: new URL('unclean-worker.mjs', import.meta.url),
+    });
+    const one = { name: 'one', text: 'select 1 as one' };
+    await expect(database.query(one, [])).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(crashes.map(({ message }) => message)).toEqual([
+      expect.stringContaining('cannot reuse its session safely'),
+    ]);
+    await expect(database.query(one, [])).rejects.toThrow();
+    await database.close();
+    expect(crashes).toHaveLength(1);
+  }, 60_000);
+
+  it.each([
+    ['an open transaction', [0x5a, 0, 0, 0, 5, 0x54], /status T instead of idle/],
+    ['a failed transaction', [0x5a, 0, 0, 0, 5, 0x45], /status E instead of idle/],
+    ['an error', [0x45, 0, 0, 0, 7, 0x4d, 0x78, 0, 0x5a, 0, 0, 0, 5, 0x49], /x/],
+    ['nothing', [], /status none instead of idle/],
+  ])('is recognized by %s', (_name, bytes, problem) => {
+    expect(cleaningProblem(new Uint8Array(bytes))).toMatch(problem);
+  });
+
+  it('is not seen where a notice precedes the idle status', () => {
+    const notice = [0x4e, 0, 0, 0, 5, 0];
+    expect(cleaningProblem(new Uint8Array([...notice, 0x5a, 0, 0, 0, 5, 0x49]))).toBeUndefined();
+  });
+});
