@@ -2,6 +2,7 @@ import { type Config, readConfig } from './config.ts';
 import { fail } from './database-command.ts';
 import type { Database } from './db/database.ts';
 import { openPglite } from './db/pglite.ts';
+import { statementLimit } from './db/pool.ts';
 
 /**
  * The program, begun in the order that is quickest: an embedded database opens in a thread of its own while this one reads the
@@ -20,7 +21,8 @@ function openEarly(argv: readonly string[]): Promise<Database> | undefined {
   const config = startOf(argv);
   if (!config || config.databaseUrl !== undefined) return undefined;
   if (config.seedFile !== undefined || config.importFile !== undefined) return undefined;
-  return openPglite({ dataDirectory: config.dataDirectory, onCrash: fail });
+  const { dataDirectory, statementSeconds } = config;
+  return openPglite({ dataDirectory, onCrash: fail, limits: statementLimit(statementSeconds) });
 }
 
 /** The settings of a start; of everything else, and of what cannot be understood, the program speaks itself. */

@@ -31,6 +31,7 @@ describe('the configuration', () => {
       requestDays: 7,
       deterministic: undefined,
       drainSeconds: 0,
+      statementSeconds: 10,
     });
   });
 
@@ -60,6 +61,12 @@ describe('the configuration', () => {
     expect(read([], { SANDBANK_DRAIN_SECONDS: '15' }).drainSeconds).toBe(15);
     for (const wrong of ['-1', '301', '1.5', 'ten'])
       expect(() => read([], { SANDBANK_DRAIN_SECONDS: wrong })).toThrow(/from 0 to 300/);
+  });
+
+  it('limits the wait for a statement, within bounds', () => {
+    expect(read([], { SANDBANK_STATEMENT_TIMEOUT: '30' }).statementSeconds).toBe(30);
+    for (const wrong of ['0', '601', '1.5', '10s'])
+      expect(() => read([], { SANDBANK_STATEMENT_TIMEOUT: wrong })).toThrow(/from 1 to 600/);
   });
 
   it('needs a secret with a shared database to start, and none to verify', () => {

@@ -38,6 +38,8 @@ export interface Config {
   readonly exportFile: string | undefined;
   /** How long a server that is told to stop goes on serving, while it says at /readyz that it will not: for balancers. */
   readonly drainSeconds: number;
+  /** How long a caller waits for the database to answer one statement, before it gets 503. */
+  readonly statementSeconds: number;
 }
 
 const roles = ['all', 'api', 'worker'] as const;
@@ -50,6 +52,7 @@ const seedLengthMax = 100;
 const attemptDaysDefault = '30';
 const requestDaysDefault = '7';
 const drainSecondsMax = 300;
+const statementSecondsMax = 600;
 
 /** A wrong flag or variable. Its message is one sentence for the person at the terminal. */
 export class ConfigProblem extends Error {
@@ -99,6 +102,7 @@ Variables without a flag:
                              else one is made at each start
   SANDBANK_DRAIN_SECONDS     how long a server that was told to stop goes on serving, with 503 at /readyz, so that a
                              balancer finds out in time; 0 to 300 (0)
+  SANDBANK_STATEMENT_TIMEOUT seconds that a request waits for one database statement before it gets 503; 1 to 600 (10)
   SANDBANK_RATE_LIMIT        off, or requests a second for each key
   SANDBANK_PUBLIC_URL        the address under which callers know this server
   LOG_LEVEL                  fatal, error, warn, info, debug, trace or silent; info with DATABASE_URL, else warn
@@ -168,7 +172,13 @@ export function readConfig(
     operatorToken: secretOf(env.SANDBANK_OPERATOR_TOKEN || undefined, 'SANDBANK_OPERATOR_TOKEN'),
     importFile: flags.import === undefined ? undefined : resolve(flags.import),
     exportFile: flags['export-on-exit'] === undefined ? undefined : resolve(flags['export-on-exit']),
-    drainSeconds: drainSecondsOf(env.SANDBANK_DRAIN_SECONDS || '0'),
+    drainSeconds: secondsOf(env.SANDBANK_DRAIN_SECONDS || '0', 'SANDBANK_DRAIN_SECONDS', 0, drainSecondsMax),
+    statementSeconds: secondsOf(
+      env.SANDBANK_STATEMENT_TIMEOUT || '10',
+      'SANDBANK_STATEMENT_TIMEOUT',
+      1,
+      statementSecondsMax,
+    ),
   };
   if (command === 'start' && databaseUrl !== undefined && config.secret === undefined) {
     throw new ConfigProblem(
@@ -298,12 +308,10 @@ function tracesOf(env: Readonly<Record<string, string | undefined>>): boolean {
   return true;
 }
 
-function drainSecondsOf(text: string): number {
+function secondsOf(text: string, name: string, min: number, max: number): number {
   const seconds = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(seconds <= drainSecondsMax))
-    throw new ConfigProblem(
-      `SANDBANK_DRAIN_SECONDS must be a number of seconds from 0 to ${drainSecondsMax}, not "${text}".`,
-    );
+  if (!(seconds >= min && seconds <= max))
+    throw new ConfigProblem(`${name} must be a number of seconds from ${min} to ${max}, not "${text}".`);
   return seconds;
 }
 

@@ -5,6 +5,7 @@ import type { Database } from './db/database.ts';
 import { listenPostgres } from './db/listener.ts';
 import { aheadWords, migrate } from './db/migrate.ts';
 import { openPglite } from './db/pglite.ts';
+import { statementLimit } from './db/pool.ts';
 import { openPostgres } from './db/postgres.ts';
 import { createReader } from './db/reader.ts';
 import { databaseReadiness } from './db/readiness.ts';
@@ -94,12 +95,12 @@ export async function createServer(
 ): Promise<Server> {
   // The logger belongs to Fastify, which is made last; until then there is nothing to log about.
   let log: FastifyInstance['log'] | undefined;
+  const onIdleError = ({ message }: Error) => log?.warn(`database connection lost: ${message}`);
+  const limits = statementLimit(config.statementSeconds);
   const opened = await (opening ??
     (config.databaseUrl === undefined
-      ? openPglite({ dataDirectory: config.dataDirectory, onCrash })
-      : openPostgres(config.databaseUrl, (error) =>
-          log?.warn(`a database connection was lost: ${error.message}`),
-        )));
+      ? openPglite({ dataDirectory: config.dataDirectory, onCrash, limits })
+      : openPostgres(config.databaseUrl, onIdleError, limits)));
   const telemetry = await openTelemetry(config, packageVersion(), opened.kind);
   const database = telemetry.measured(opened);
   try {

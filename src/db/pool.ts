@@ -28,6 +28,10 @@ export interface PoolLimits {
 
 const usualLimits: PoolLimits = { connectMsMax: 5_000, queryMsMax: 10_000 };
 
+export function statementLimit(seconds: number): PoolLimits {
+  return { ...usualLimits, queryMsMax: seconds * 1_000 };
+}
+
 /**
  * Every session has the same settings. All our statements find rows by key, and some are planned while tables are still empty: a plan
  * that scans would be reused and cost more with every row (3.3 ms against 1.2 ms for one look-up at a few thousand rows), so scans and

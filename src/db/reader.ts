@@ -1,3 +1,5 @@
+import { assert } from '../kernel/assert.ts';
+import { isId } from '../kernel/ids.ts';
 import type { Reader, Versioned } from '../kernel/route.ts';
 import { type Statement, selectByKeys, selectChanged, type Table } from '../kernel/table.ts';
 import { encodeArray } from './array.ts';
@@ -21,7 +23,11 @@ interface Waiting {
 export function createReader(database: Database): Reader {
   const lookups = new Map<string, GroupedLookup>();
   return {
-    rows: <Row>(statement: Statement, values: readonly unknown[]) => database.query<Row>(statement, values),
+    rows: async <Row>(statement: Statement, values: readonly unknown[]) => {
+      const rows = await database.query<Row>(statement, values);
+      assertOwned(rows, values[0]);
+      return rows;
+    },
     byKey: <Row extends Versioned>(table: Table<Row>, orgId: string, id: string) => {
       let lookup = lookups.get(table.name);
       if (!lookup) {
@@ -113,6 +119,9 @@ class GroupedLookup {
   async #read(group: readonly Waiting[]): Promise<void> {
     const rows = await this.#database.query<Versioned>(this.#readRows, keyArrays(group));
     const found = new Map(rows.map((row) => [keyOf(row.orgId, row.id), row]));
+    const requested = new Set(group.map(({ key }) => key));
+    for (const key of found.keys())
+      assert(requested.has(key), `the database returned ${key}, which was not requested`);
     for (const { key, resolve } of group) {
       const row = found.get(key);
       this.#keep(key, row);
@@ -132,6 +141,16 @@ class GroupedLookup {
     }
     this.#kept.set(key, row);
   }
+}
+
+/** A statement whose first parameter is an organization reads rows of that organization only. */
+function assertOwned(rows: readonly unknown[], first: unknown): void {
+  if (typeof first !== 'string' || !isId('organization', first)) return;
+  for (const row of rows as readonly { readonly orgId?: unknown }[])
+    assert(
+      row.orgId === undefined || row.orgId === first,
+      `a statement for ${first} read a row of ${row.orgId}`,
+    );
 }
 
 function keyArrays(group: readonly Waiting[]): Buffer[] {

@@ -27,10 +27,10 @@ export const idempotencyTable = defineTable<IdempotencyRow>('idempotency', ['org
 /** `n` is the place of the key in the arrays given, from 1. The lateral form keeps it on the index, see selectByKeys. */
 export const findAnswers: Statement = {
   name: 'idempotency_by_keys',
-  text: `select k.n::integer as n, t.fingerprint, t.status, t.body, t.created_at as "createdAt"
+  text: `select k.n::integer as n, t.org_id as "orgId", t.key, t.fingerprint, t.status, t.body, t.created_at as "createdAt"
     from unnest($1::text[], $2::text[], $3::text[]) with ordinality as k(org_id, app_id, key, n)
     cross join lateral (
-      select i.fingerprint, i.status, i.body, i.created_at from idempotency i
+      select i.org_id, i.key, i.fingerprint, i.status, i.body, i.created_at from idempotency i
       where i.org_id = k.org_id and i.app_id = k.app_id and i.key = k.key offset 0) t`,
 };
 

@@ -1,5 +1,6 @@
 import { encodeArray } from '../db/array.ts';
 import type { Connection } from '../db/database.ts';
+import { assert } from '../kernel/assert.ts';
 import { findAnswers, type IdempotencyRow, pendingStatus } from './answers.ts';
 import { claimScope, type Submission } from './submission.ts';
 
@@ -11,7 +12,7 @@ export class BatchPriors {
 
   async load(connection: Connection, claims: readonly Submission[]): Promise<void> {
     if (claims.length === 0) return;
-    const found = await connection.query<Prior & { n: number }>(findAnswers, [
+    const found = await connection.query<Prior & { n: number; orgId: string; key: string }>(findAnswers, [
       encodeArray(
         'text',
         claims.map(({ context }) => context.orgId),
@@ -25,9 +26,11 @@ export class BatchPriors {
         claims.map(({ idempotency }) => idempotency?.key),
       ),
     ]);
-    for (const { n, ...prior } of found) {
+    for (const { n, orgId, key, ...prior } of found) {
       const claim = claims[n - 1];
-      if (claim) this.set(claim, prior);
+      const isOwn = claim?.context.orgId === orgId && claim.idempotency?.key === key;
+      assert(isOwn, 'the database returned a stored response that was not requested');
+      this.set(claim, prior);
     }
   }
 

@@ -268,7 +268,7 @@ class Batch {
   }
 
   #record({ context }: Submission, change: Change, json: string, rowSuffix: () => string): void {
-    this.#rows.apply(change);
+    this.#rows.apply(change, context.orgId);
     this.#trail.changes.push(change);
     const { requestId, suffix } = context;
     const isTold = this.#resource(change.resource).emitsEvents && !change.isSilent;

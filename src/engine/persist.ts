@@ -50,7 +50,10 @@ export function writeStatement(
     if (isNamed) statements.set(shape, statement);
   }
   const values: Buffer[] = [];
+  const ownOrganizations = new Set(orgIds);
   for (const { table, rows } of writes) {
+    // The tables of a batch all begin with the organization. A row of another one is a bug, and must never be written.
+    for (const { orgId } of rows) assert(ownOrganizations.has(orgId), `${table.name} has a row of ${orgId}`);
     for (const { property, type } of table.columns) {
       values.push(
         encodeArray(

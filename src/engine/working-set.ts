@@ -199,7 +199,9 @@ export class WorkingSet {
     return [...this.#entries.values()].filter((entry) => entry.resource === resource);
   }
 
-  apply({ resource, row, entries }: Change): void {
+  /** A command changes rows of its own organization only. */
+  apply({ resource, row, entries }: Change, orgId: string): void {
+    assert(row.orgId === orgId, `a command of ${orgId} changes ${row.id} of ${row.orgId}`);
     this.declareRow(row.orgId, { resource, id: row.id, lock: 'none' });
     const entry = this.#entry(resource, row.orgId, row.id);
     if (entry) entry.row = row;

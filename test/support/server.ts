@@ -73,6 +73,7 @@ export async function openServer(
     importFile: undefined,
     exportFile: undefined,
     drainSeconds: 0,
+    statementSeconds: 10,
     ...overrides,
   };
   const server = await createServer(config, undefined, opening);

@@ -124,7 +124,7 @@ describe('a connection that PostgreSQL closes', () => {
     await begin();
     await stopPostgres('fast');
     expect(await statusOf('/readyz')).toBe(503);
-    await vi.waitUntil(() => server.logs().includes('a database connection was lost'));
+    await vi.waitUntil(() => server.logs().includes('database connection lost'));
     expect(server.logs()).not.toContain(PASSWORD);
     const longest = Math.max(
       ...server

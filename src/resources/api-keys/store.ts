@@ -1,3 +1,4 @@
+import { assert } from '../../kernel/assert.ts';
 import { type ActivePlan, activePlans, type RequestFault } from '../../kernel/fault.ts';
 import type { Reader } from '../../kernel/route.ts';
 import type { Scope } from '../../kernel/scopes.ts';
@@ -47,7 +48,7 @@ export interface KeyOwner {
 
 const ownerByHash: Statement = {
   name: 'api_key_owner_by_hash',
-  text: `select k.org_id as "orgId", o.name as "orgName", k.app_id as "appId", a.name as "appName",
+  text: `select k.hash, k.org_id as "orgId", o.name as "orgName", k.app_id as "appId", a.name as "appName",
       a.fee_basis_points as "feeBasisPoints", a.fee_fixed as "feeFixed", a.provider,
       a.fx_margin_basis_points as "fxMarginBasisPoints", a.fx_rates as "fxRates",
       a.webhook_defaults as "webhookDefaults", k.id as "keyId",
@@ -64,7 +65,13 @@ export async function findKeyOwner(
   reader: Pick<Reader, 'rows'>,
   hash: Uint8Array,
 ): Promise<KeyOwner | undefined> {
-  const [owner] = await reader.rows<KeyOwner>(ownerByHash, [Buffer.from(hash)]);
+  const [found] = await reader.rows<KeyOwner & { readonly hash: Uint8Array }>(ownerByHash, [
+    Buffer.from(hash),
+  ]);
+  if (found === undefined) return undefined;
+  const { hash: foundHash, ...owner } = found;
+  // Defence in depth: whatever goes wrong below, a row admits only the key whose hash it carries.
+  assert(Buffer.compare(foundHash, hash) === 0, 'the database returned another API key than requested');
   return owner;
 }
 
