@@ -8,6 +8,7 @@ import { type Tenant, tenant } from './support/tenant.ts';
 describe.each(databaseKinds)('verify on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
+  let globex: Tenant;
   let paymentId: string;
   let transferId: string;
 
@@ -18,6 +19,7 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
   beforeAll(async () => {
     server = await openServer(kind);
     acme = await tenant(server);
+    globex = await tenant(server);
     const { post } = acme.client;
     const pay = async (body: object, to: string, refund?: object) => {
       const { id } = (await post.call(acme.client, 'developer_api_payments', body)).body;
@@ -30,7 +32,9 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
     await pay({ amount: 5_000, currency: 'JPY', captureMethod: 'manual' }, 'authorized');
     await pay({ amount: 900, currency: 'JPY' }, 'charged_back');
     await pay({ amount: 900, currency: 'USD' }, 'disputed');
-    await acme.client.post('developer_api_customers', { name: 'Ada' });
+    const customer = await acme.client.post('developer_api_customers', { name: 'Ada' });
+    const ofCustomer = { amount: 800, currency: 'EUR', customerId: customer.body.id };
+    expect((await acme.client.post('developer_api_payments', ofCustomer)).status).toBe(201);
     const quote = {
       sourceCurrency: 'EUR',
       targetCurrency: 'JPY',
@@ -62,10 +66,10 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
 
   test('sound books are said to be sound, with how much was looked at', async () => {
     const verification = await verify(server.database);
-    expect(verification).toMatchObject({ isSound: true, looked: { payments: 5, transfers: 7 } });
+    expect(verification).toMatchObject({ isSound: true, looked: { payments: 6, transfers: 7 } });
     expect(verification.looked.entries).toBeGreaterThan(8);
     expect(verificationText(verification)).toMatch(
-      /5 payments and 7 transfers looked at[\s\S]+The books are sound\.$/,
+      /6 payments and 7 transfers looked at[\s\S]+The books are sound\.$/,
     );
   });
 
@@ -234,12 +238,55 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
     ],
     [
       'an audit row that was removed',
-      ['audit_trail_is_sealed'],
+      ['audit_rows_stay_in_organization', 'audit_trail_is_sealed'],
       () => `create table aside as select * from audit where resource_id = '${paymentId}' and action = 'payments.create';
         ${tampered('delete from audit where id in (select id from aside)', 'audit')}`,
       () => 'insert into audit select * from aside; drop table aside',
     ],
+    [
+      'a customer that was moved to another organization',
+      ['records_equal_history', 'references_stay_in_organization'],
+      () => `update customers set org_id = '${globex.orgId}'`,
+      () => `update customers set org_id = '${acme.orgId}'`,
+    ],
+    [
+      'a payment that names the application of another organization',
+      ['references_stay_in_organization'],
+      () => `update payments set app_id = '${globex.appId}' where id = '${paymentId}'`,
+      () => `update payments set app_id = '${acme.appId}' where id = '${paymentId}'`,
+    ],
+    [
+      'a refund whose payment is in another organization',
+      ['payments_equal_refunds', 'records_equal_history', 'references_stay_in_organization'],
+      () => `update refunds set org_id = '${globex.orgId}' where payment_id = '${paymentId}'`,
+      () => `update refunds set org_id = '${acme.orgId}' where payment_id = '${paymentId}'`,
+    ],
+    [
+      'an event in another organization than its request',
+      ['moves_have_events', 'references_stay_in_organization', 'audit_rows_stay_in_organization'],
+      () => tampered(movedEvent(acme, globex), 'events'),
+      () => tampered(movedEvent(globex, acme), 'events'),
+    ],
+    [
+      'an audit row in another organization than its records and its key',
+      [
+        ...['references_stay_in_organization', 'audit_rows_stay_in_organization'],
+        ...['actors_stay_in_organization', 'audit_trail_is_sealed'],
+      ],
+      () => tampered(movedAuditRow(acme, globex), 'audit'),
+      () => tampered(movedAuditRow(globex, acme), 'audit'),
+    ],
   ];
+
+  function movedEvent(from: Tenant, to: Tenant): string {
+    return `update events set org_id = '${to.orgId}'
+      where org_id = '${from.orgId}' and resource_id = '${paymentId}' and type = 'payment.settled'`;
+  }
+
+  function movedAuditRow(from: Tenant, to: Tenant): string {
+    return `update audit set org_id = '${to.orgId}'
+      where org_id = '${from.orgId}' and resource_id = '${paymentId}' and action = 'payments.create'`;
+  }
 
   function tampered(sql: string, table = 'ledger_entries'): string {
     return `alter table ${table} disable trigger user; ${sql};
@@ -253,7 +300,8 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
     await run(repair());
     expect(differences.map(({ name }) => name)).toEqual(found);
     for (const { differences: few } of differences) {
-      expect(few.map(({ orgId }) => orgId)).toContain(acme.orgId);
+      const affected = few.map(({ orgId }) => orgId);
+      expect(affected.some((orgId) => [acme.orgId, globex.orgId].includes(orgId))).toBe(true);
       for (const { subject, expected, found: seen } of few)
         expect(words).toContain(`${subject}: expected ${expected}, found ${seen}`);
     }

@@ -1,0 +1,82 @@
+/**
+ * Checks that rows agree on their organization. No foreign keys hold it, see migration 1, and every statement names one organization, so
+ * a row that was written to the wrong one would never be noticed by the requests themselves.
+ */
+interface Reference {
+  readonly table: string;
+  readonly column: string;
+  readonly target: string;
+}
+
+const withApplication = [
+  ...['api_keys', 'webhooks', 'clocks', 'customers', 'payments', 'refunds', 'disputes', 'transfers'],
+  ...['fault_plans', 'timers', 'events', 'settlement_lines', 'replays', 'deliveries', 'audit'],
+];
+
+/** Events and webhooks of deliveries and moves are compared by other checks. */
+const references: readonly Reference[] = [
+  ...withApplication.map((table) => ({ table, column: 'app_id', target: 'applications' })),
+  { table: 'applications', column: 'org_id', target: 'organizations' },
+  { table: 'payments', column: 'customer_id', target: 'customers' },
+  { table: 'transfers', column: 'customer_id', target: 'customers' },
+  ...['refunds', 'disputes', 'ledger_entries', 'provider_events', 'settlement_lines'].map((table) => ({
+    table,
+    column: 'payment_id',
+    target: 'payments',
+  })),
+  ...['ledger_entries', 'provider_events', 'settlement_lines'].map((table) => ({
+    table,
+    column: 'transfer_id',
+    target: 'transfers',
+  })),
+  { table: 'payments', column: 'dispute_id', target: 'disputes' },
+];
+
+function strayReferences({ table, column, target }: Reference): string {
+  return `select t.org_id as "orgId", concat_ws(' ', '${table}', row_id.text) as subject,
+      t.${column} || ' in ${target} of the organization' as expected,
+      coalesce((select 'it belongs to ' || o.org_id from ${target} o where o.id = t.${column} limit 1), 'no such row') as found
+    from ${table} t cross join lateral (select to_jsonb(t) ->> '${idOf(table)}' as text) row_id
+    left join ${target} r on r.org_id = t.org_id and r.id = t.${column}
+    where t.${column} <> '' and r.id is null`;
+}
+
+function idOf(table: string): string {
+  return table === 'state_history' ? 'resource_id' : 'id';
+}
+
+/** Rows older than the first audit row of their organization were imported: their requests are in the trail of another one. */
+function withoutAuditRow(table: string): string {
+  return `select t.org_id as "orgId", concat_ws(' ', '${table}', to_jsonb(t) ->> '${idOf(table)}') as subject,
+      'an audit row of ' || t.request_id || ' in the organization' as expected,
+      coalesce((select 'it belongs to ' || o.org_id from audit o where o.request_id = t.request_id limit 1), 'none') as found
+    from ${table} t join (select a.org_id, min(a.request_id) as first from audit a group by a.org_id) f on f.org_id = t.org_id
+    where t.request_id > f.first
+      and not exists (select from audit a where a.org_id = t.org_id and a.request_id = t.request_id)`;
+}
+
+export const organizationChecks = [
+  {
+    name: 'references_stay_in_organization',
+    words:
+      'Every row that names an application, customer, payment, transfer or dispute is in its organization.',
+    sql: references.map(strayReferences).join(' union all '),
+  },
+  {
+    name: 'audit_rows_stay_in_organization',
+    words:
+      'Every move, event, ledger entry and provider event is in the organization whose audit trail has its request.',
+    sql: ['state_history', 'events', 'ledger_entries', 'provider_events']
+      .map(withoutAuditRow)
+      .join(' union all '),
+  },
+  {
+    name: 'actors_stay_in_organization',
+    words: 'Every API key that an audit row names belongs to the organization of the row.',
+    sql: `select a.org_id as "orgId", a.id as subject, a.actor_id || ' of the organization' as expected,
+        'it belongs to ' || o.org_id as found
+      from audit a join api_keys o on o.id = a.actor_id
+      where o.org_id <> a.org_id
+        and not exists (select from api_keys k where k.org_id = a.org_id and k.id = a.actor_id)`,
+  },
+] as const;
