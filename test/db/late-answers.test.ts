@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { openPglite } from '../../src/db/pglite.ts';
 import { cleaningProblem } from '../../src/db/pglite-protocol.ts';
+import { openPostgres } from '../../src/db/postgres.ts';
 import { DatabaseFailure } from '../../src/kernel/failure.ts';
 import { effort } from '../support/effort.ts';
 
 const SEED = Number(process.env.SANDBANK_SEED_OF_TEST ?? Date.now() % 1_000_000);
 const LATE_MS_MAX = 200;
 const LIMITS = { connectMsMax: 1_000, queryMsMax: 60 };
-const CALLERS = 8;
+const CALLERS = 6;
 
 /** `unavailable` is what a caller may be told when an answer is late. Anything else is a bug, above all another caller's answer. */
 async function answerOrUnavailable<Result>(asked: Promise<Result>): Promise<Result | undefined> {
@@ -44,7 +45,7 @@ describe(`the session of an embedded database that answers late (seed ${SEED})`,
   });
 
   it('answers every caller with its own rows, or with a failure', async () => {
-    const rounds = effort(60, 1_000);
+    const rounds = effort(30, 1_000);
     let answered = 0;
     let failed = 0;
     const caller = async (name: string): Promise<void> => {
@@ -104,6 +105,41 @@ describe(`the session of an embedded database that answers late (seed ${SEED})`,
     }
     expect(changed).toBeGreaterThan(5);
   }, 120_000);
+});
+
+describe('a PostgreSQL statement that a caller stops waiting for', () => {
+  it('takes its connection with it: later callers get their own rows on other connections', async () => {
+    const database = openPostgres(inject('postgresUrl'), () => undefined, LIMITS);
+    const backends = new Set<number>();
+    const late = new Set<number>();
+    const pid = { name: '', text: 'select pg_backend_pid() as pid' };
+    const caller = async (name: string): Promise<void> => {
+      for (let number = 0; number < effort(20, 200); number += 1) {
+        const isLate = (number + name.length) % 5 === 0;
+        const seconds = isLate ? (LIMITS.queryMsMax * 2) / 1_000 : 0;
+        const asked = database.transaction(async (connection) => {
+          // The server would cancel the statement first; here the caller gives up while it runs.
+          await connection.script('set local statement_timeout = 0');
+          const [backend] = await connection.query<{ pid: number }>(pid, []);
+          expect(late).not.toContain(backend?.pid);
+          backends.add(backend?.pid ?? 0);
+          if (isLate) late.add(backend?.pid ?? 0);
+          const statement = {
+            name: 'slow_echo',
+            text: 'select $1::text as caller, $2::integer as number, pg_sleep($3)::text',
+          };
+          return connection.query<object>(statement, [name, number, seconds]);
+        });
+        const rows = await answerOrUnavailable(asked);
+        if (isLate) expect(rows).toBeUndefined();
+        else if (rows !== undefined) expect(rows).toEqual([{ caller: name, number, pg_sleep: '' }]);
+      }
+    };
+    await Promise.all(Array.from({ length: CALLERS }, (_, i) => caller('x'.repeat(i))));
+    expect(late.size).toBeGreaterThan(CALLERS);
+    expect(backends.size).toBeGreaterThan(late.size);
+    await database.close();
+  }, 60_000);
 });
 
 describe('a session that cannot be cleaned', () => {
