@@ -1349,8 +1349,8 @@ export interface WebhookWithSecret {
   createdAt: string;
   /** RFC 3339, UTC, with milliseconds. */
   updatedAt: string;
-  /** Shown in this answer and never again. */
-  secret: string;
+  /** Shown once. A replay within 30 minutes by the same API key, or by the key that replaced it, shows it again; any other replay omits it. */
+  secret?: string;
 }
 
 export interface WebhookCreate {

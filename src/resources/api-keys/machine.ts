@@ -135,6 +135,7 @@ export interface CreateApiKey {
 export const createApiKey: CommandKind<CreateApiKey> = {
   name: 'api_keys.create',
   success: 'created',
+  answersWithSecret: true,
   reads: () => [],
   decide: ({ settings, made, others }, { orgId, appId, suffix, wallNow }) => {
     const crowded = refuseCrowd(others) ?? refusePast(settings.expiresAt ?? null, wallNow);
@@ -172,6 +173,7 @@ export interface RotateApiKey {
 export const rotateApiKey: CommandKind<RotateApiKey> = {
   name: 'api_keys.rotate',
   success: 'created',
+  answersWithSecret: true,
   reads: ({ id }) => [{ resource: 'api_key', id, lock: 'update' }],
   decide: ({ id, overlapSeconds, made, others }, { appId, suffix, wallNow }, rows) => {
     const before = ready(rows, id, appId, 'rotate');
@@ -241,5 +243,5 @@ export function newKey(
 }
 
 function shownOnce(changes: readonly Change[], row: ApiKeyRow, { key }: MadeKey): Accepted {
-  return { ...accepted(changes, 'api_key', row), fields: { key }, isSecret: true };
+  return { ...accepted(changes, 'api_key', row), secrets: { key } };
 }

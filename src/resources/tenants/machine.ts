@@ -21,6 +21,7 @@ export interface CreateTenant {
 export const createTenant: CommandKind<CreateTenant> = {
   name: 'organizations.create',
   success: 'created',
+  answersWithSecret: true,
   reads: () => [],
   decide: ({ name, applicationName, keyName, scopes, made }, { orgId, suffix, wallNow }) => {
     const organization = newOrganization(orgId, name, 0, wallNow);
@@ -41,8 +42,9 @@ export const createTenant: CommandKind<CreateTenant> = {
       status: 'ok',
       organization: { id: orgId, name },
       application: { id: appId, name: applicationName },
-      apiKey: { id: key.id, key: made.key, scopes },
+      apiKey: { id: key.id, scopes },
     } as const;
-    return { ok: true, changes, answer: { ...answer, shown }, isSecret: true };
+    const secrets = { apiKey: { id: key.id, key: made.key, scopes } };
+    return { ok: true, changes, answer: { ...answer, shown }, secrets };
   },
 };

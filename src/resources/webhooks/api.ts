@@ -44,7 +44,11 @@ const WebhookSchema = resource('webhook', webhookMachine.states, {
 
 const SecretShown = Type.Object({
   ...WebhookSchema.properties,
-  secret: Type.String({ description: 'Shown in this answer and never again.' }),
+  secret: Type.Optional(
+    Type.String({
+      description: `Shown once. A replay within ${limits.secretReplayMinutes} minutes by the same API key, or by the key that replaced it, shows it again; any other replay omits it.`,
+    }),
+  ),
 });
 
 const pendingShownMax = 10_000;

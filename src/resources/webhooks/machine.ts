@@ -132,6 +132,7 @@ export interface CreateWebhook extends NewSecret {
 export const createWebhook: CommandKind<CreateWebhook> = {
   name: 'webhooks.create',
   success: 'created',
+  answersWithSecret: true,
   reads: () => [],
   decide: ({ fields, urlProblem, others, ...made }, context) => {
     if (urlProblem !== null) return refuseUrl(urlProblem);
@@ -220,6 +221,7 @@ export interface RotateSecret extends NewSecret {
 export const rotateSecret: CommandKind<RotateSecret> = {
   name: 'webhooks.rotate_secret',
   success: 'ok',
+  answersWithSecret: true,
   reads: readsWebhook,
   decide: ({ id, overlapSeconds, ...made }, context, rows) => {
     const found = findFor('rotate_secret', id, rows);
@@ -313,5 +315,5 @@ function kept({ secret, sealed }: NewSecret): KeptSecret {
 
 /** The one answer that shows the secret. */
 function withSecret(answer: Accepted, { secret }: NewSecret): Accepted {
-  return { ...answer, fields: { secret }, isSecret: true };
+  return { ...answer, secrets: { secret } };
 }
