@@ -183,6 +183,16 @@ class Batch {
   }
 
   #decide(submission: Submission): Answer {
+    try {
+      return this.#answer(submission);
+    } catch (error) {
+      // A bug in one command: only that command is answered with 500.
+      this.#bugs.push({ error, requestId: submission.context.requestId });
+      return this.#render(submission, refuse('internal_error'));
+    }
+  }
+
+  #answer(submission: Submission): Answer {
     const forbidden = this.#authorize(submission);
     if (forbidden) return this.#audited(submission, forbidden);
     const prior = this.#priors.get(submission);
@@ -203,14 +213,8 @@ class Batch {
   }
 
   #run(submission: Submission): Answer {
-    try {
-      const decision = this.#ask(submission);
-      return decision.ok ? this.#accepted(submission, decision) : this.#refused(submission, decision);
-    } catch (error) {
-      // A bug in one command: it alone is answered with 500, and its neighbours go on.
-      this.#bugs.push({ error, requestId: submission.context.requestId });
-      return this.#render(submission, refuse('internal_error'));
-    }
+    const decision = this.#ask(submission);
+    return decision.ok ? this.#accepted(submission, decision) : this.#refused(submission, decision);
   }
 
   #authorize(submission: Submission): Refusal | undefined {

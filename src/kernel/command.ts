@@ -40,6 +40,17 @@ export interface CommandContext {
 /** A command on its way to the engine does not know its time yet: that is read off the clock when it is decided. */
 export type Request = Omit<CommandContext, 'now' | 'wallNow'>;
 
+/**
+ * Whether the actor may see and change webhooks of an application, and what belongs to them. An API key reaches only its own
+ * application; people, and Sandbank itself, reach all applications of the organization.
+ */
+export function reachesApplication(
+  { actor, appId }: { readonly actor: Actor; readonly appId: string | null },
+  ownerId: string,
+): boolean {
+  return actor.kind !== 'api_key' || appId === ownerId;
+}
+
 /** A kind of row that the engine can load and write: where it is kept, how it is shown, and its lifecycle. */
 export interface Resource<Row extends AnyRow & { readonly status: string }> {
   /** Also the kind of its ids. */

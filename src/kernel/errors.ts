@@ -213,7 +213,7 @@ export const errorCatalogue = {
   ),
   webhook_not_found: entry(
     422,
-    'The webhook named in the body does not exist in this organization.',
+    'The webhook named in the body does not exist, or belongs to another application than the API key.',
     'Check `webhookId`, or leave it out.',
     stored,
   ),

@@ -3,7 +3,7 @@ import type { Resource } from '../../kernel/command.ts';
 import { limits } from '../../kernel/limits.ts';
 import { shownInstant } from '../../kernel/list.ts';
 import { retryProfileNames } from '../../kernel/retry.ts';
-import { listing, type Route, readingOf } from '../../kernel/route.ts';
+import { listingOfApplication, type Route, readingOfApplication } from '../../kernel/route.ts';
 import { id, list, listQuery, nullable, resource, strict, Time, text } from '../../kernel/schema.ts';
 import {
   createWebhook,
@@ -156,11 +156,11 @@ export function webhookRoutes(types: readonly string[]): readonly Route[] {
       ...reading,
       operationId: 'listWebhooks',
       path: 'developer_api_webhooks',
-      summary: 'List webhook endpoints, newest first',
+      summary: 'List the webhook endpoints of the application, newest first',
       query: listQuery(webhookMachine.states),
       response: list(WebhookSchema),
       responseName: 'WebhookList',
-      read: listing('webhook', webhooksTable, ['status'], presentWebhook),
+      read: listingOfApplication('webhook', webhooksTable, ['status'], presentWebhook),
     },
     {
       ...reading,
@@ -169,7 +169,7 @@ export function webhookRoutes(types: readonly string[]): readonly Route[] {
       summary: 'Retrieve an endpoint and how it has been doing; never its secret',
       response: DetailSchema,
       responseName: 'WebhookDetail',
-      read: readingOf('webhook', webhooksTable, async ({ reader }, row) => {
+      read: readingOfApplication('webhook', webhooksTable, async ({ reader }, row) => {
         const health = await findHealth(reader, row.orgId, row.id, pendingShownMax);
         const { failingSince, lastSuccessAt, lastFailureAt, pending } = health;
         return {
