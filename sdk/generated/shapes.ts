@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'api_key_revoked'
   | 'api_key_expired'
   | 'scope_missing'
+  | 'reset_not_permitted'
   | 'organization_mismatch'
   | 'ip_not_allowed'
   | 'resource_not_found'
@@ -345,6 +346,8 @@ export interface ApiStatus {
     id: string;
     name: string;
     scopes: Scope[];
+    /** Whether the key may reset the organization. */
+    mayReset: boolean;
   };
   clock: {
     status: ClockStatus;

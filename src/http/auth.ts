@@ -116,7 +116,7 @@ export function refuseScope(principal: Principal, needed: Needed): Refusal | und
 
 function toCaller(owner: KeyOwner): Caller {
   const { orgId, orgName, appId, appName, keyId, keyName, scopes, status, expiresAt, allowedCidrs } = owner;
-  const { faultPlans, replaces } = owner;
+  const { faultPlans, replaces, mayReset } = owner;
   const { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults } = owner;
   return {
     principal: {
@@ -129,6 +129,7 @@ function toCaller(owner: KeyOwner): Caller {
       name: keyName,
       scopes: new Set(scopes),
       role: null,
+      mayReset,
     },
     status,
     expiresAt,

@@ -143,6 +143,8 @@ export interface Principal {
   readonly scopes: ReadonlySet<Scope>;
   /** Null for keys. */
   readonly role: Role | null;
+  /** Whether the caller may delete all records of the organization: by a permission of the key, or by the role. */
+  readonly mayReset: boolean;
 }
 
 /** Every change of a row counts its version up, so a row with the same version is the same row. */
