@@ -38,6 +38,8 @@ export interface TenantCreate {
   /** All unless told. */
   readonly scopes?: readonly Scope[] | undefined;
   readonly keyName?: string | undefined;
+  /** Whether the key may reset the organization; true by default. */
+  readonly mayReset?: boolean | undefined;
 }
 
 /** An organization of its own with an application and a key, which is shown this once. */
@@ -46,13 +48,15 @@ export interface CreatedTenant {
   status: 'ok';
   organization: Named;
   application: Named;
-  apiKey: { id: string; key: string; scopes: Scope[] };
+  apiKey: { id: string; key: string; scopes: Scope[]; mayReset: boolean };
 }
 
 export interface KeyCreate {
   readonly name: string;
   readonly scopes?: readonly Scope[] | undefined;
   readonly applicationId?: string | undefined;
+  /** Whether the key may reset the organization; false by default. */
+  readonly mayReset?: boolean | undefined;
 }
 
 export interface CreatedKey {
@@ -61,6 +65,7 @@ export interface CreatedKey {
   name: string;
   key: string;
   scopes: Scope[];
+  mayReset: boolean;
 }
 
 export interface ResetAnswer {

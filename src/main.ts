@@ -196,7 +196,9 @@ async function makeDemo(server: Server): Promise<string | undefined> {
     organizations: [
       {
         name: demoName,
-        applications: [{ name: 'demo', apiKeys: [{ name: 'demo', key, scopes: [...scopes] }] }],
+        applications: [
+          { name: 'demo', apiKeys: [{ name: 'demo', key, scopes: [...scopes], mayReset: true }] },
+        ],
       },
     ],
   };

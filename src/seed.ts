@@ -77,6 +77,7 @@ const SeedSchema = strict({
                   scopes: Type.Array(Type.Enum([...scopes]), { uniqueItems: true }),
                   expiresAt: Type.Optional(Time),
                   allowedCidrs: Type.Optional(Type.Array(text(50), { maxItems: 50 })),
+                  mayReset: Type.Optional(Type.Boolean()),
                   revoked: Type.Optional(Type.Boolean()),
                 }),
                 { maxItems: 1_000 },
@@ -239,6 +240,7 @@ async function keyInput(key: SeedKey, orgId: string, appId: string, reader: Pick
       scopes: key.scopes.filter(isScope),
       allowedCidrs: key.allowedCidrs ?? [],
       expiresAt: key.expiresAt === undefined ? null : Date.parse(key.expiresAt),
+      mayReset: key.mayReset ?? false,
     },
     isRevoked: key.revoked ?? false,
   };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cliPage } from '../scripts/cli/page.ts';
 import type { ApiDocument } from '../scripts/sdk/document.ts';
 import { generateSdk } from '../scripts/sdk/generate.ts';
-import { idempotencyTable } from '../src/engine/answers.ts';
+import { idempotencyTable, storedSecretsTable } from '../src/engine/answers.ts';
 import { openApiDocument } from '../src/http/openapi.ts';
 import {
   errorsMarkdown,
@@ -151,9 +151,14 @@ describe.each(databaseKinds)('on %s', (kind) => {
     ...[numberedRequestsTable, requestMinutesTable, keyUsesTable, coverageTable].map(
       (table) => table as Table<never>,
     ),
-    ...[idempotencyTable, deliveriesTable, attemptsTable, webhookHealthTable, ...Object.values(trail)].map(
-      (table) => table as Table<never>,
-    ),
+    ...[
+      idempotencyTable,
+      storedSecretsTable,
+      deliveriesTable,
+      attemptsTable,
+      webhookHealthTable,
+      ...Object.values(trail),
+    ].map((table) => table as Table<never>),
   ];
 
   test.each(described)(

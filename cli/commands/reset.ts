@@ -14,7 +14,7 @@ export function addReset(program: Command): void {
   declare<ResetOptions>(program, 'reset', {
     summary: 'Remove all records of an organization; applications, keys and endpoints stay',
     details:
-      'Of the organization of the key; with --organization of any, for which it needs the token of the operator. Clocks go back to real time. It asks first; where nobody can answer, --yes is needed.',
+      'Of the organization of the key, which needs the permission mayReset; with --organization of any, for which it needs the token of the operator. Clocks go back to real time. It asks first; where nobody can answer, --yes is needed.',
     options: [
       ['--organization <name>', 'name or id of another organization than that of the key'],
       ['--yes', 'do not ask'],

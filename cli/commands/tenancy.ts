@@ -11,6 +11,7 @@ interface KeyOptions {
   readonly scopes?: readonly Scope[];
   readonly organization?: string;
   readonly application?: string;
+  readonly mayReset?: true;
 }
 
 interface OrganizationOptions {
@@ -32,21 +33,26 @@ export function addTenancy(program: Command): void {
       ['--scopes <scopes>', 'such as payments:read,payments:write; all without it', list],
       ['--organization <name>', 'name or id; that of the key in use, or the only one'],
       ['--application <id>', 'application it belongs to; the first one without it'],
+      ['--may-reset', 'let it reset the organization'],
     ],
     examples: [
       ['keys create --name ci --scopes payments:read,payments:write'],
       ['keys create --organization Acme --json | jq -r .key'],
     ],
-    run: async (session, { name, scopes, organization, application }) => {
+    run: async (session, { name, scopes, organization, application, mayReset }) => {
       const operator = await session.operator();
       const id = await organizationOf(session, operator, organization);
-      const key = await operator.keys.create(id, given({ name, scopes, applicationId: application }));
+      const key = await operator.keys.create(
+        id,
+        given({ name, scopes, applicationId: application, mayReset }),
+      );
       session.out.show(key, () =>
         fields([
           ['key', key.key],
           ['id', key.id],
           ['name', key.name],
           ['scopes', key.scopes.join(' ')],
+          ['may reset', key.mayReset ? 'yes' : 'no'],
         ]),
       );
       if (!session.out.isJson) session.out.say('The key is shown this once.');

@@ -16,7 +16,7 @@ interface CreateOptions {
 export function addWebhooks(program: Command): Command {
   const webhooks = group(program, 'webhooks', 'Register endpoints, test them, and check signatures');
   declare<PageOptions & { readonly status?: string }>(webhooks, 'list', {
-    summary: 'List endpoints, newest first',
+    summary: 'List the endpoints of the application, newest first',
     options: [['--status <state>', 'enabled or disabled'], ...pageOptions],
     examples: [['webhooks list']],
     run: async (session, { status, limit, cursor }) => {

@@ -168,6 +168,8 @@ export interface ApiKey extends Answer {
   readonly scopes: readonly string[];
   readonly allowedCidrs: readonly string[] | null;
   readonly expiresAt: Instant | null;
+  /** Whether it may reset the organization. */
+  readonly mayReset: boolean;
   readonly lastUsedAt: Instant | null;
   readonly lastUsedIp: string | null;
   readonly status: 'active' | 'expired' | 'revoked';

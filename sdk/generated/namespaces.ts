@@ -128,7 +128,7 @@ export interface CustomersNamespace {
 }
 
 export interface DeliveriesNamespace {
-  /** List deliveries, newest first. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_deliveries` */
+  /** List deliveries to the webhook endpoints of the application, newest first. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_deliveries` */
   list(query?: ListWebhookDeliveriesQuery, options?: CallOptions): Pages<DeliveryList>;
   /** Retrieve a delivery with every attempt, what was sent and what was answered. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_deliveries/{id}` */
   retrieve(id: string, options?: CallOptions): Promise<DeliveryDetail>;
@@ -148,11 +148,11 @@ export interface DisputesNamespace {
 export interface EventsNamespace {
   /** Make an event by hand, with data of your own; it is sent to all endpoints that want its type. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhook_events` */
   create(body: EventCreate, options?: WriteOptions): Promise<Event>;
-  /** List events, newest first. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_events` */
+  /** List the events of the organization, newest first. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_events` */
   list(query?: ListWebhookEventsQuery, options?: CallOptions): Pages<EventList>;
   /** Retrieve an event. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_events/{id}` */
   retrieve(id: string, options?: CallOptions): Promise<Event>;
-  /** Send an event again, under the same id. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhook_events/{id}/replay` */
+  /** Send an event of the application again, under the same id. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhook_events/{id}/replay` */
   replay(id: string, body?: EventReplayRequest, options?: WriteOptions): Promise<EventReplay>;
 }
 
@@ -213,7 +213,7 @@ export interface RefundsNamespace {
 }
 
 export interface ReplaysNamespace {
-  /** List replays of windows, newest first. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_replays` */
+  /** List replays of windows of the application, newest first. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_replays` */
   list(query?: ListWebhookReplaysQuery, options?: CallOptions): Pages<ReplayList>;
   /** Retrieve a replay and what has come of its deliveries so far. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_replays/{id}` */
   retrieve(id: string, options?: CallOptions): Promise<ReplayProgress>;
@@ -255,7 +255,7 @@ export interface TransfersNamespace {
 export interface WebhooksNamespace {
   /** Register an endpoint; the answer shows its secret, once. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks` */
   create(body: WebhookCreate, options?: WriteOptions): Promise<WebhookWithSecret>;
-  /** List webhook endpoints, newest first. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhooks` */
+  /** List the webhook endpoints of the application, newest first. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhooks` */
   list(query?: ListWebhooksQuery, options?: CallOptions): Pages<WebhookList>;
   /** Retrieve an endpoint and how it has been doing; never its secret. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhooks/{id}` */
   retrieve(id: string, options?: CallOptions): Promise<WebhookDetail>;

@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'api_key_revoked'
   | 'api_key_expired'
   | 'scope_missing'
+  | 'reset_not_permitted'
   | 'organization_mismatch'
   | 'ip_not_allowed'
   | 'resource_not_found'
@@ -345,6 +346,8 @@ export interface ApiStatus {
     id: string;
     name: string;
     scopes: Scope[];
+    /** Whether the key may reset the organization. */
+    mayReset: boolean;
   };
   clock: {
     status: ClockStatus;
@@ -1349,8 +1352,8 @@ export interface WebhookWithSecret {
   createdAt: string;
   /** RFC 3339, UTC, with milliseconds. */
   updatedAt: string;
-  /** Shown in this answer and never again. */
-  secret: string;
+  /** Shown once. A replay within 30 minutes by the same API key, or by the key that replaced it, shows it again; any other replay omits it. */
+  secret?: string;
 }
 
 export interface WebhookCreate {

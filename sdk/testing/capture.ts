@@ -136,6 +136,7 @@ export async function captureWebhooks(client: Sandbank, options: CaptureOptions)
   const url = `http://127.0.0.1:${port}/webhooks`;
   try {
     const { id, secret } = await client.webhooks.create({ url, eventTypes: [...eventTypes], retryProfile });
+    if (secret === undefined) throw new Error('The response to the webhook creation has no secret.');
     captured = new CapturedWebhooks(server, { url, webhookId: id, secret }, reply);
     return captured;
   } catch (error) {

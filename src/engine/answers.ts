@@ -24,14 +24,32 @@ export const idempotencyTable = defineTable<IdempotencyRow>('idempotency', ['org
   createdAt: 'timestamptz',
 });
 
+/** A response with its secrets, encrypted. The row in `idempotency` has the same response without them. */
+export interface StoredSecretRow {
+  readonly orgId: string;
+  readonly appId: string;
+  readonly key: string;
+  readonly sealedBody: string;
+  readonly createdAt: Instant;
+}
+
+export const storedSecretsTable = defineTable<StoredSecretRow>(
+  'idempotency_secrets',
+  ['org_id', 'app_id', 'key'],
+  { orgId: 'text', appId: 'text', key: 'text', sealedBody: 'text', createdAt: 'timestamptz' },
+);
+
 /** `n` is the place of the key in the arrays given, from 1. The lateral form keeps it on the index, see selectByKeys. */
 export const findAnswers: Statement = {
   name: 'idempotency_by_keys',
-  text: `select k.n::integer as n, t.org_id as "orgId", t.key, t.fingerprint, t.status, t.body, t.created_at as "createdAt"
+  text: `select k.n::integer as n, t.org_id as "orgId", t.key, t.fingerprint, t.status, t.body, t.created_at as "createdAt", s.sealed_body as "sealedBody"
     from unnest($1::text[], $2::text[], $3::text[]) with ordinality as k(org_id, app_id, key, n)
     cross join lateral (
       select i.org_id, i.key, i.fingerprint, i.status, i.body, i.created_at from idempotency i
-      where i.org_id = k.org_id and i.app_id = k.app_id and i.key = k.key offset 0) t`,
+      where i.org_id = k.org_id and i.app_id = k.app_id and i.key = k.key offset 0) t
+    left join lateral (
+      select s.sealed_body from idempotency_secrets s
+      where s.org_id = k.org_id and s.app_id = k.app_id and s.key = k.key offset 0) s on true`,
 };
 
 /** Old answers in bounded bites, so that reaping a day's worth never holds up a write. */
@@ -39,4 +57,10 @@ export const reapAnswers: Statement = {
   name: 'idempotency_reap',
   text: `with old as (select ctid from idempotency where created_at < $1 limit $2)
     delete from idempotency where ctid = any(array(select ctid from old)) returning 1 as reaped`,
+};
+
+export const reapStoredSecrets: Statement = {
+  name: 'idempotency_secrets_reap',
+  text: `with old as (select ctid from idempotency_secrets where created_at < $1 limit $2)
+    delete from idempotency_secrets where ctid = any(array(select ctid from old)) returning 1 as reaped`,
 };

@@ -1,10 +1,13 @@
 import { encodeArray } from '../db/array.ts';
 import type { Connection } from '../db/database.ts';
 import { assert } from '../kernel/assert.ts';
-import { findAnswers, type IdempotencyRow, pendingStatus } from './answers.ts';
+import { findAnswers, type IdempotencyRow, pendingStatus, type StoredSecretRow } from './answers.ts';
 import { claimScope, type Submission } from './submission.ts';
 
-export type Prior = Pick<IdempotencyRow, 'fingerprint' | 'status' | 'body' | 'createdAt'>;
+export interface Prior extends Pick<IdempotencyRow, 'fingerprint' | 'status' | 'body' | 'createdAt'> {
+  /** Null when the response has no secret, or no longer. */
+  readonly sealedBody: StoredSecretRow['sealedBody'] | null;
+}
 
 /** The answers that are kept for the keys of one batch: those that the database has, and those that the batch has made. */
 export class BatchPriors {

@@ -17,7 +17,12 @@ import {
   settlementLinesTable,
   timersTable,
 } from '../kernel/trail.ts';
-import { type IdempotencyRow, idempotencyTable } from './answers.ts';
+import {
+  type IdempotencyRow,
+  idempotencyTable,
+  type StoredSecretRow,
+  storedSecretsTable,
+} from './answers.ts';
 import { balanceRows } from './derive.ts';
 import type { TableWrite } from './persist.ts';
 import type { WorkingSet } from './working-set.ts';
@@ -40,6 +45,8 @@ export class BatchTrail {
   readonly kept: IdempotencyRow[] = [];
   /** Answers for keys whose requests were in progress. */
   readonly concluded: IdempotencyRow[] = [];
+  /** Responses with their secrets, encrypted. */
+  readonly storedSecrets: StoredSecretRow[] = [];
 
   writes(rows: WorkingSet, resources: Iterable<AnyResource>): readonly TableWrite[] {
     // First in the list is last to run, after the keys: the balances of an organization are what its batches wait for.
@@ -66,6 +73,7 @@ export class BatchTrail {
       { table: timersTable, mode: 'delete', rows: timers.removed },
       { table: forgottenTable, mode: 'delete', rows: this.forgotten },
       { table: idempotencyTable, mode: 'put', rows: this.concluded },
+      { table: storedSecretsTable, mode: 'put', rows: this.storedSecrets },
       { table: auditTable, mode: 'insert', rows: this.audit },
       { table: idempotencyTable, mode: 'insert', rows: this.kept },
     );

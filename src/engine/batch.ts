@@ -1,9 +1,9 @@
 import type { Connection, Database } from '../db/database.ts';
-import type { Accepted, AnyResource, Change, Decision } from '../kernel/command.ts';
+import { assert } from '../kernel/assert.ts';
+import type { Accepted, AnyResource, Change, CommandContext, Decision } from '../kernel/command.ts';
 import type { DeliveryRow } from '../kernel/delivery.ts';
 import { type Presented, successStatus, withFields, withRequestId } from '../kernel/envelope.ts';
 import { isStored, type Refusal, refuse } from '../kernel/errors.ts';
-import { DatabaseFailure } from '../kernel/failure.ts';
 import { formatId } from '../kernel/ids.ts';
 import type { Provider } from '../kernel/provider.ts';
 import type { AuditRow, EventRow, LedgerEntryRow } from '../kernel/trail.ts';
@@ -11,13 +11,7 @@ import { pendingStatus } from './answers.ts';
 import { BatchClocks } from './batch-clocks.ts';
 import { BatchPriors, isDead, type Prior } from './batch-priors.ts';
 import { BatchTrail } from './batch-trail.ts';
-import {
-  type Cleared,
-  clearOrganization,
-  holdOrganizations,
-  isOrganizationBusy,
-  takeOrganization,
-} from './clearing.ts';
+import { type Cleared, clearOrganization, holdOrganizations, takeOrganization } from './clearing.ts';
 import {
   auditRow,
   eventRow,
@@ -28,8 +22,9 @@ import {
 } from './derive.ts';
 import type { KnownClocks } from './known-clocks.ts';
 import type { Mint } from './mint.ts';
-import { type TableWrite, writeStatement } from './persist.ts';
-import { type Answer, claimScope, refusalAnswer, type Submission } from './submission.ts';
+import { persist } from './persist.ts';
+import { replayedBody, sealFor, withSecrets } from './response-secrets.ts';
+import { type Answer, refusalAnswer, type Submission } from './submission.ts';
 import type { Vault } from './vault.ts';
 import { WorkingSet } from './working-set.ts';
 
@@ -57,11 +52,6 @@ export interface Committed {
   readonly audit: readonly AuditRow[];
   /** The organization whose records are gone. */
   readonly cleared: string | null;
-}
-
-/** Says in which step a batch failed: a lock that is not had while writing is another request with the same key. */
-export class PersistBusy extends Error {
-  override readonly name = 'PersistBusy';
 }
 
 /**
@@ -182,7 +172,7 @@ class Batch {
 
   async #finish(connection: Connection, answers: readonly Answer[]): Promise<readonly Answer[]> {
     const writes = this.#trail.writes(this.#rows, this.#settings.resources.values());
-    if (writes.length > 0) await this.#persist(connection, writes);
+    if (writes.length > 0) await persist(connection, writes, this.#clocks.decidedBy, this.#orgIds);
     this.#clocks.remember();
     const { changes, announced, events: allEvents, deliveries, audit } = this.#trail;
     const cleared = this.#cleared && this.#clearing ? this.#clearing.context.orgId : null;
@@ -193,6 +183,18 @@ class Batch {
   }
 
   #decide(submission: Submission): Answer {
+    try {
+      return this.#answer(submission);
+    } catch (error) {
+      // A bug in one command: only that command is answered with 500.
+      this.#bugs.push({ error, requestId: submission.context.requestId });
+      return this.#render(submission, refuse('internal_error'));
+    }
+  }
+
+  #answer(submission: Submission): Answer {
+    const forbidden = this.#authorize(submission);
+    if (forbidden) return this.#audited(submission, forbidden);
     const prior = this.#priors.get(submission);
     const isPending = prior?.status === pendingStatus;
     if (prior && submission.idempotency && !(isPending && submission.kind.concludes)) {
@@ -211,28 +213,33 @@ class Batch {
   }
 
   #run(submission: Submission): Answer {
-    try {
-      const decision = this.#ask(submission);
-      return decision.ok ? this.#accepted(submission, decision) : this.#refused(submission, decision);
-    } catch (error) {
-      // A bug in one command: it alone is answered with 500, and its neighbours go on.
-      this.#bugs.push({ error, requestId: submission.context.requestId });
-      return this.#render(submission, refuse('internal_error'));
-    }
+    const decision = this.#ask(submission);
+    return decision.ok ? this.#accepted(submission, decision) : this.#refused(submission, decision);
+  }
+
+  #authorize(submission: Submission): Refusal | undefined {
+    const { kind, input } = submission;
+    return kind.authorize?.(input, this.#context(submission), this.#rows.rowsFor(submission));
   }
 
   #ask(submission: Submission): Decision {
-    return submission.kind.decide(
-      submission.input,
-      { ...submission.context, now: this.#clocks.nowFor(submission), wallNow: submission.wallNow },
-      this.#rows.rowsFor(submission),
+    const { kind, input } = submission;
+    return (
+      this.#authorize(submission) ??
+      kind.decide(input, this.#context(submission), this.#rows.rowsFor(submission))
     );
+  }
+
+  #context(submission: Submission): CommandContext {
+    const { context, wallNow } = submission;
+    return { ...context, now: this.#clocks.nowFor(submission), wallNow };
   }
 
   #accepted(submission: Submission, accepted: Accepted): Answer {
     const fields = this.#cleared ? { ...accepted.fields, deleted: this.#cleared } : accepted.fields;
-    const { changes, answer, isInterim, timed, events, deliveries, isSecret, forgetsCoverage } = accepted;
+    const { changes, answer, isInterim, timed, events, deliveries, secrets, forgetsCoverage } = accepted;
     const { context, kind } = submission;
+    assert(!secrets || kind.answersWithSecret, `${kind.name} answers with a secret that it does not declare`);
     const present = ({ resource, row, shown }: Accepted['answer']) =>
       JSON.stringify(shown ?? this.#resource(resource).present(row));
     // All is made and shown before anything is recorded: what fails must not leave half of its command behind.
@@ -248,6 +255,7 @@ class Batch {
       ? { ...fields, ledgerEntries: entries.map(this.#settings.presentEntry) }
       : fields;
     const body = withRequestId(more ? withFields(own, more) : own, context.requestId);
+    const complete = secrets ? withSecrets(body, secrets) : null;
     // From here it must succeed.
     changes.forEach((change, i) => {
       this.#record(submission, change, shown[i] ?? '', rowSuffix);
@@ -263,8 +271,8 @@ class Batch {
     this.#trail.audit.push(auditRow(submission, answer));
     const made: Answer = { status: successStatus[kind.success], body, isReplay: false, code: null };
     if (isInterim) this.#keep(submission, { ...made, status: pendingStatus, body: '' });
-    else this.#keep(submission, isSecret ? { ...made, body: this.#sealed(submission, body) } : made);
-    return made;
+    else this.#keep(submission, made, complete);
+    return complete === null ? made : { ...made, body: complete };
   }
 
   #record({ context }: Submission, change: Change, json: string, rowSuffix: () => string): void {
@@ -288,55 +296,37 @@ class Batch {
   }
 
   #refused(submission: Submission, refusal: Refusal): Answer {
+    const answer = this.#audited(submission, refusal);
+    if (isStored(refusal.code)) this.#keep(submission, answer);
+    return answer;
+  }
+
+  #audited(submission: Submission, refusal: Refusal): Answer {
     this.#trail.audit.push(auditRow(submission, refusal.code));
-    const answer = this.#render(submission, refusal);
-    return isStored(refusal.code) ? this.#keep(submission, answer) : answer;
+    return this.#render(submission, refusal);
   }
 
   #render({ context }: Submission, refusal: Refusal): Answer {
     return refusalAnswer(refusal, context.requestId, this.#settings.docsUrl());
   }
 
-  /** Keeps an answer for its key, in this transaction and for those behind it in this batch. */
-  #keep(submission: Submission, answer: Answer): Answer {
-    const { idempotency, context, wallNow } = submission;
-    if (idempotency === null) return answer;
-    const { status, body } = answer;
+  /** Stores a response for its key, in this transaction and for later commands of this batch. `complete` has its secrets. */
+  #keep(submission: Submission, { status, body }: Answer, complete: string | null = null): void {
+    const { idempotency, context, wallNow: createdAt } = submission;
+    if (idempotency === null) return;
     const { key, fingerprint } = idempotency;
+    const claim = { orgId: context.orgId, appId: context.appId ?? '', key };
+    const sealedBody = complete === null ? null : sealFor(submission, complete, this.#settings.vault);
     const isConcluded = this.#priors.get(submission)?.status === pendingStatus;
-    (isConcluded ? this.#trail.concluded : this.#trail.kept).push({
-      orgId: context.orgId,
-      appId: context.appId ?? '',
-      key,
-      fingerprint,
-      status,
-      body,
-      createdAt: wallNow,
-    });
-    this.#priors.set(submission, { fingerprint, status, body, createdAt: wallNow });
-    return answer;
+    const stored = { fingerprint, status, body, createdAt };
+    (isConcluded ? this.#trail.concluded : this.#trail.kept).push({ ...claim, ...stored });
+    if (sealedBody !== null) this.#trail.storedSecrets.push({ ...claim, sealedBody, createdAt });
+    this.#priors.set(submission, { ...stored, sealedBody });
   }
 
-  #sealed(submission: Submission, body: string): string {
-    return this.#settings.vault.seal(body, claimScope(submission) ?? '');
-  }
-
-  #replay(submission: Submission, { status, body }: Prior): Answer {
-    const { vault } = this.#settings;
-    const shown = vault.isSealed(body) ? vault.open(body, claimScope(submission) ?? '') : body;
-    return { status, body: shown, isReplay: true, code: null };
-  }
-
-  async #persist(connection: Connection, writes: readonly TableWrite[]): Promise<void> {
-    const { statement, values } = writeStatement(writes, this.#clocks.decidedBy, this.#orgIds);
-    try {
-      await connection.finish(statement, values);
-    } catch (error) {
-      const isBusy = error instanceof DatabaseFailure && error.kind === 'busy';
-      throw isBusy && !isOrganizationBusy(error)
-        ? new PersistBusy('a row with the same key is being written elsewhere', { cause: error })
-        : error;
-    }
+  #replay(submission: Submission, prior: Prior): Answer {
+    const body = replayedBody(submission, prior, this.#settings.vault);
+    return { status: prior.status, body, isReplay: true, code: null };
   }
 
   #resource(name: string): AnyResource {

@@ -4,12 +4,14 @@ import { type Refusal, refuse } from '../kernel/errors.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Instant } from '../kernel/table.ts';
 import type { CommandSpan, EngineTracing } from '../kernel/tracing.ts';
-import { reapAnswers } from './answers.ts';
-import { type BatchSettings, type Committed, PersistBusy, type Priors, runBatch } from './batch.ts';
+import { reapAnswers, reapStoredSecrets } from './answers.ts';
+import { type BatchSettings, type Committed, type Priors, runBatch } from './batch.ts';
 import { isOrganizationBusy } from './clearing.ts';
 import { KnownClocks } from './known-clocks.ts';
 import type { Mint } from './mint.ts';
+import { PersistBusy } from './persist.ts';
 import { RecentKeys } from './recent-keys.ts';
+import { deleteInBatches } from './retention.ts';
 import { type Answer, claimScope, refusalAnswer, refusedCommand, type Submission } from './submission.ts';
 
 export interface EngineMetrics {
@@ -46,7 +48,6 @@ const batchMaxDefault = 256;
 const crowd = 24;
 const singleAttemptsMax = 4;
 const waitMsMaxDefault = 10_000;
-const reapMax = 1_000;
 const retryAfterSeconds = 1;
 // After a key that was known elsewhere, more of them are likely: a client is retrying, or replaying its log.
 const distrustMs = 1_000;
@@ -139,13 +140,13 @@ export class Engine {
   }
 
   /** Deletes kept answers that are older than the instant given, in bounded bites, and says how many. */
-  async reap(before: Instant): Promise<number> {
-    let reaped = 0;
-    for (;;) {
-      const rows = await this.#database.query(reapAnswers, [new Date(before).toISOString(), reapMax]);
-      reaped += rows.length;
-      if (rows.length < reapMax) return reaped;
-    }
+  reap(before: Instant): Promise<number> {
+    return deleteInBatches(this.#database, reapAnswers, before);
+  }
+
+  /** Deletes the encrypted copies of responses with secrets that are older than the given instant. */
+  reapSecrets(before: Instant): Promise<number> {
+    return deleteInBatches(this.#database, reapStoredSecrets, before);
   }
 
   /** One turn of the event loop later: what came with one read of the sockets goes into one batch. */

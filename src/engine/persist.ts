@@ -1,8 +1,10 @@
 import { encodeArray } from '../db/array.ts';
+import type { Connection } from '../db/database.ts';
 import { assert } from '../kernel/assert.ts';
 import { deliveriesTable, wantsEvent } from '../kernel/delivery.ts';
+import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Statement, Table } from '../kernel/table.ts';
-import { sortedOrganizations } from './clearing.ts';
+import { isOrganizationBusy, sortedOrganizations } from './clearing.ts';
 
 /** Rows of one table that one batch writes. */
 export interface TableWrite {
@@ -29,6 +31,28 @@ export interface DecidedBy {
   readonly version: number;
 }
 
+/** A lock timed out while the batch wrote: another request with the same idempotency key is being written. */
+export class PersistBusy extends Error {
+  override readonly name = 'PersistBusy';
+}
+
+export async function persist(
+  connection: Connection,
+  writes: readonly TableWrite[],
+  clocks: readonly DecidedBy[],
+  orgIds: readonly string[],
+): Promise<void> {
+  const { statement, values } = writeStatement(writes, clocks, orgIds);
+  try {
+    await connection.finish(statement, values);
+  } catch (error) {
+    const isBusy = error instanceof DatabaseFailure && error.kind === 'busy';
+    throw isBusy && !isOrganizationBusy(error)
+      ? new PersistBusy('a row with the same key is being written elsewhere', { cause: error })
+      : error;
+  }
+}
+
 const statements = new Map<string, Statement>();
 // One for each combination of tables that a batch can touch. Far fewer occur; the bound keeps a bug from growing it.
 const statementsMax = 256;
@@ -37,7 +61,7 @@ const statementsMax = 256;
  * All tables of a batch in one statement: data-modifying CTEs over `unnest`. One statement is one transaction, so a
  * batch that took no locks needs neither begin nor commit, and every batch needs one round trip to write.
  */
-export function writeStatement(
+function writeStatement(
   writes: readonly TableWrite[],
   clocks: readonly DecidedBy[],
   orgIds: readonly string[],

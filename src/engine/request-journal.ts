@@ -9,6 +9,7 @@ import {
 } from '../kernel/request-log.ts';
 import type { Instant, Statement } from '../kernel/table.ts';
 import { columnsOf, namesOf, rowsFrom } from './columns.ts';
+import { deleteInBatches } from './retention.ts';
 
 export interface RequestBatch {
   readonly requests: readonly RequestRow[];
@@ -16,7 +17,6 @@ export interface RequestBatch {
   readonly keyUses: readonly KeyUseRow[];
 }
 
-const reapMax = 1_000;
 const writeMsMax = 5_000;
 
 // Any constant does, as long as all nodes take the same; this spells "sbkl".
@@ -85,21 +85,11 @@ export class RequestJournal {
   }
 
   reap(before: Instant): Promise<number> {
-    return this.#reap(reapRequests, before);
+    return deleteInBatches(this.#database, reapRequests, before);
   }
 
   reapMinutes(before: Instant): Promise<number> {
-    return this.#reap(reapMinutes, before);
-  }
-
-  /** In bounded bites, so that deleting a day's worth never holds up a write. */
-  async #reap(statement: Statement, before: Instant): Promise<number> {
-    let reaped = 0;
-    for (;;) {
-      const rows = await this.#database.query(statement, [new Date(before).toISOString(), reapMax]);
-      reaped += rows.length;
-      if (rows.length < reapMax) return reaped;
-    }
+    return deleteInBatches(this.#database, reapMinutes, before);
   }
 }
 

@@ -32,6 +32,14 @@ export class Vault {
   }
 
   open(sealed: string, belongsTo: string): string {
+    const text = this.tryOpen(sealed, belongsTo);
+    if (text === undefined)
+      throw new VaultProblem('A secret cannot be read: it was encrypted with another SANDBANK_SECRET.');
+    return text;
+  }
+
+  /** Undefined when the text belongs to something else, or was sealed with another secret. */
+  tryOpen(sealed: string, belongsTo: string): string | undefined {
     const bytes = Buffer.from(sealed.slice(prefix.length), 'base64url');
     try {
       const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, ivBytes))
@@ -39,10 +47,8 @@ export class Vault {
         .setAuthTag(bytes.subarray(-tagBytes));
       const text = decipher.update(bytes.subarray(ivBytes, -tagBytes));
       return Buffer.concat([text, decipher.final()]).toString('utf8');
-    } catch (error) {
-      throw new VaultProblem('A secret cannot be read: it was encrypted with another SANDBANK_SECRET.', {
-        cause: error,
-      });
+    } catch {
+      return undefined;
     }
   }
 }

@@ -116,7 +116,7 @@ export function refuseScope(principal: Principal, needed: Needed): Refusal | und
 
 function toCaller(owner: KeyOwner): Caller {
   const { orgId, orgName, appId, appName, keyId, keyName, scopes, status, expiresAt, allowedCidrs } = owner;
-  const { faultPlans } = owner;
+  const { faultPlans, replaces, mayReset } = owner;
   const { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults } = owner;
   return {
     principal: {
@@ -125,10 +125,11 @@ function toCaller(owner: KeyOwner): Caller {
       appId,
       appName,
       terms: { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults },
-      actor: { kind: 'api_key', id: keyId },
+      actor: { kind: 'api_key', id: keyId, ...(replaces === null ? {} : { replaces }) },
       name: keyName,
       scopes: new Set(scopes),
       role: null,
+      mayReset,
     },
     status,
     expiresAt,

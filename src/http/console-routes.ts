@@ -114,6 +114,7 @@ export async function admit(
     name: person.name,
     scopes: scopesOf(place.role),
     role: place.role,
+    mayReset: isAtLeast(place.role, 'admin'),
   };
   request.principal = principal;
   if (isAtLeast(place.role, role))

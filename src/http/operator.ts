@@ -49,12 +49,14 @@ interface TenantBody {
   readonly application?: { readonly name: string };
   readonly scopes?: readonly Scope[];
   readonly keyName?: string;
+  readonly mayReset?: boolean;
 }
 
 interface KeyBody {
   readonly name: string;
   readonly scopes?: readonly Scope[];
   readonly applicationId?: string;
+  readonly mayReset?: boolean;
 }
 
 const prefix = '/_operator/';
@@ -69,11 +71,13 @@ const Tenant = strict({
   application: Type.Optional(strict({ name: Name })),
   scopes: Type.Optional(Scopes),
   keyName: Type.Optional(Name),
+  mayReset: Type.Optional(Type.Boolean()),
 });
 const Key = strict({
   name: Name,
   scopes: Type.Optional(Scopes),
   applicationId: Type.Optional(id('application')),
+  mayReset: Type.Optional(Type.Boolean()),
 });
 
 const organizationsMax = 1_000;

@@ -75,12 +75,18 @@ export function leaveAnswer(
       method,
       url: request.url,
       route: operation,
-      idempotencyKey: request.idempotencyKey,
+      idempotencyKey: answersWithSecret(request) ? '' : request.idempotencyKey,
       isReplay: answered?.isReplay ?? false,
       sent: request.sentText,
       answered: method === 'HEAD' ? null : (answered?.text ?? null),
       faultPlanId: request.faultPlan?.id ?? null,
     });
+}
+
+/** Whoever has the Idempotency-Key and the body of such a request could replay its response. */
+function answersWithSecret(request: FastifyRequest): boolean {
+  const { route } = request.routeOptions.config;
+  return route !== undefined && 'command' in route && route.command.answersWithSecret === true;
 }
 
 /** Whoever follows the log asks all the time, and would see little else than that. Such a request is counted, and not kept. */

@@ -17,6 +17,8 @@ import type { EventRow } from './trail.ts';
 export interface Actor {
   readonly kind: 'api_key' | 'person' | 'system';
   readonly id: string;
+  /** The API key that this one replaced when it was rotated. */
+  readonly replaces?: string;
 }
 
 /** All that `decide` may know besides its input. Clock and identity come in from outside: deciding is pure. */
@@ -37,6 +39,17 @@ export interface CommandContext {
 
 /** A command on its way to the engine does not know its time yet: that is read off the clock when it is decided. */
 export type Request = Omit<CommandContext, 'now' | 'wallNow'>;
+
+/**
+ * Whether the actor may see and change webhooks of an application, and what belongs to them. An API key reaches only its own
+ * application; people, and Sandbank itself, reach all applications of the organization.
+ */
+export function reachesApplication(
+  { actor, appId }: { readonly actor: Actor; readonly appId: string | null },
+  ownerId: string,
+): boolean {
+  return actor.kind !== 'api_key' || appId === ownerId;
+}
 
 /** A kind of row that the engine can load and write: where it is kept, how it is shown, and its lifecycle. */
 export interface Resource<Row extends AnyRow & { readonly status: string }> {
@@ -124,8 +137,11 @@ export interface Accepted {
   readonly deliveries?: readonly DeliveryRow[];
   /** What the organization has met so far counts no more. */
   readonly forgetsCoverage?: true;
-  /** The answer shows a secret: what is kept of it for the key is encrypted. */
-  readonly isSecret?: true;
+  /**
+   * Fields with secrets, beside or instead of those that the response has without them. Only the actor sees them, and the copy that
+   * is stored for replays is encrypted. The command kind must have `answersWithSecret`.
+   */
+  readonly secrets?: Readonly<Record<string, unknown>>;
 }
 
 export type Decision = Accepted | Refusal;
@@ -148,12 +164,19 @@ export interface CommandKind<Input> {
   readonly replaysEvents?: true;
   /** The events that it makes go to the endpoints that it names itself, and to no others. */
   readonly addressesEvents?: true;
+  /** Its response may show a secret: the request log leaves out the Idempotency-Key, which would replay it. */
+  readonly answersWithSecret?: true;
   readonly reads: (input: Input, request: Request) => readonly Read[];
   /**
    * What else must be read, known only from the rows of `reads`: a refund names its payment. Only what never changes may
    * lead from one row to the other, because the first look is taken before anything is locked.
    */
   readonly thenReads?: (input: Input, rows: Pick<LoadedRows, 'get'>) => readonly Read[];
+  /**
+   * Whether the actor may do this at all, where role and scope of the route do not say it. It runs before a stored response is
+   * replayed as well as before `decide`. Its refusals are never stored.
+   */
+  readonly authorize?: (input: Input, context: CommandContext, rows: LoadedRows) => Refusal | undefined;
   readonly decide: (input: Input, context: CommandContext, rows: LoadedRows) => Decision;
 }
 

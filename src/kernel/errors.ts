@@ -55,6 +55,11 @@ export const errorCatalogue = {
     'The API key does not have the scope that this operation needs.',
     'Use a key that has the scope named in `details.scope`.',
   ),
+  reset_not_permitted: entry(
+    403,
+    'The API key may not reset the organization.',
+    'Use a key with `mayReset`, which an owner or admin grants in the console, or reset in the console.',
+  ),
   organization_mismatch: entry(
     403,
     'The Sandbank-Organization header names another organization than the key belongs to.',
@@ -213,7 +218,7 @@ export const errorCatalogue = {
   ),
   webhook_not_found: entry(
     422,
-    'The webhook named in the body does not exist in this organization.',
+    'The webhook named in the body does not exist, or belongs to another application than the API key.',
     'Check `webhookId`, or leave it out.',
     stored,
   ),

@@ -12,6 +12,7 @@ export const limits = {
   metadataValueLengthMax: 500,
   idempotencyKeyLengthMax: 255,
   idempotencyKeptHours: 24,
+  secretReplayMinutes: 30,
   cursorLengthMax: 200,
   descriptionLengthMax: 500,
   referenceLengthMax: 200,

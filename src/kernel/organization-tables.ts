@@ -44,6 +44,7 @@ export const organizationTables: readonly OrganizationTable[] = [
   { name: 'deliveries', fate: 'record', ids: 'delivery' },
   { name: 'delivery_attempts', fate: 'record' },
   { name: 'idempotency', fate: 'trace' },
+  { name: 'idempotency_secrets', fate: 'trace' },
   { name: 'requests', fate: 'trace', ids: 'request' },
   { name: 'request_minutes', fate: 'trace' },
   { name: 'webhook_health', fate: 'trace' },

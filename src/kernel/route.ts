@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import type { Actor, CommandKind } from './command.ts';
+import { type Actor, type CommandKind, reachesApplication } from './command.ts';
 import { type Presented, shownOnce } from './envelope.ts';
 import { type Refusal, refuse } from './errors.ts';
 import { type IdKind, isId } from './ids.ts';
@@ -143,6 +143,8 @@ export interface Principal {
   readonly scopes: ReadonlySet<Scope>;
   /** Null for keys. */
   readonly role: Role | null;
+  /** Whether the caller may delete all records of the organization: by a permission of the key, or by the role. */
+  readonly mayReset: boolean;
 }
 
 /** Every change of a row counts its version up, so a row with the same version is the same row. */
@@ -188,6 +190,33 @@ export function readingOf<Row extends Versioned>(
       .byKey(table, request.principal.orgId, id)
       .then((row) => (row ? read(request, row) : refuse('resource_not_found')));
   };
+}
+
+/** The same for what belongs to one application: to an API key of another one it does not exist. */
+export function readingOfApplication<Row extends Versioned & { readonly appId: string }>(
+  kind: IdKind,
+  table: Table<Row>,
+  read: (request: ReadRequest, row: Row) => PromiseLike<ReadAnswer> | ReadAnswer,
+): Reading['read'] {
+  return readingOf(kind, table, (request, row) =>
+    reachesApplication(request.principal, row.appId) ? read(request, row) : refuse('resource_not_found'),
+  );
+}
+
+/** A list query that an API key cannot widen beyond its own application. The list must have the filter `appId`. */
+export function withinReach({ actor, appId }: Principal, query: unknown): ListQuery {
+  return { ...(query as ListQuery), ...(actor.kind === 'api_key' ? { appId } : {}) };
+}
+
+/** How a page of records is read that belong to one application. */
+export function listingOfApplication<Row extends AnyRow & { readonly appId: string }>(
+  kind: IdKind,
+  table: Table<Row>,
+  filters: readonly ListFilter[],
+  present: (row: Row) => Presented,
+): Reading['read'] {
+  const page = listing(kind, table, ['appId', ...filters], present);
+  return ({ reader, principal, query }) => page({ reader, principal, query: withinReach(principal, query) });
 }
 
 /** How a page of records is read, newest first. */

@@ -7,7 +7,12 @@ import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
 import { declareMember } from '../resources/members/machine.ts';
 import { mayFound } from '../resources/members/store.ts';
-import { beginFork, concludeFork, importOrganization } from '../resources/snapshots/machine.ts';
+import {
+  beginFork,
+  type ConcludeFork,
+  concludeFork,
+  importOrganization,
+} from '../resources/snapshots/machine.ts';
 import type { ImportResult, Snapshots } from './snapshots.ts';
 import { systemCommand } from './system-command.ts';
 
@@ -20,14 +25,25 @@ export interface ForkErrandSettings {
   readonly wallClock: () => Instant;
 }
 
-/** What came in, as answers show it. */
+/** The response to an import, with the keys and webhook secrets that it created. */
 export function presentImport(result: ImportResult): Presented {
+  return { ...presentWithoutSecrets(result), ...secretsOf(result) };
+}
+
+function presentWithoutSecrets({ organization, applications, apiKeys, webhooks, counts }: ImportResult) {
   return {
-    object: 'import',
-    sandbox: true,
-    status: 'ok',
-    ...result,
-    webhooks: result.webhooks.map(({ id, url, secret }) => ({
+    ...({ object: 'import', sandbox: true, status: 'ok' } as const),
+    ...{ organization, applications },
+    apiKeys: apiKeys.map(({ id, name }) => ({ id, name })),
+    webhooks: webhooks.map(({ id, url }) => ({ id, url })),
+    counts,
+  } satisfies Presented;
+}
+
+function secretsOf({ apiKeys, webhooks }: ImportResult) {
+  return {
+    apiKeys,
+    webhooks: webhooks.map(({ id, url, secret }) => ({
       id,
       url,
       ...(secret === undefined ? {} : { secret }),
@@ -56,6 +72,7 @@ export function forkErrand(settings: ForkErrandSettings): (submission: Submissio
     const member = { personId: actor.id, role: 'owner' } as const;
     const joined = await engine.submit(systemCommand(declareMember, member, place, actor.id, wallClock()));
     if (joined.code !== null) return joined;
-    return engine.submit({ ...next(), kind: concludeFork, input: { shown: presentImport(result) } });
+    const input: ConcludeFork = { shown: presentWithoutSecrets(result), secrets: secretsOf(result) };
+    return engine.submit({ ...next(), kind: concludeFork, input });
   };
 }

@@ -41,12 +41,16 @@ export interface AskedTenant {
   readonly application?: { readonly name: string };
   readonly scopes?: readonly Scope[];
   readonly keyName?: string;
+  /** True by default: the organization was created together with the key. */
+  readonly mayReset?: boolean;
 }
 
 export interface AskedKey {
   readonly name: string;
   readonly scopes?: readonly Scope[];
   readonly applicationId?: string;
+  /** False by default. */
+  readonly mayReset?: boolean;
 }
 
 const defaultName = 'default';
@@ -68,7 +72,7 @@ export class Operator {
   }
 
   createTenant(request: OperatorRequest, asked: AskedTenant): Promise<Answer> {
-    const { name, application, scopes, keyName } = asked;
+    const { name, application, scopes, keyName, mayReset } = asked;
     const { mint } = this.#settings.engine;
     // By its name, so that tests which make their organizations side by side get the same ones in every run.
     const suffix = mint.isSeeded ? mint.request(`organization ${name}`, 'write') : suffixOf(request);
@@ -78,6 +82,7 @@ export class Operator {
       applicationName: application?.name ?? defaultName,
       keyName: keyName ?? defaultName,
       scopes: scopes ?? allScopes,
+      mayReset: mayReset ?? true,
       made: newApiKey(),
     };
     return this.#submit(request, createTenant, input, orgId, null);
@@ -93,7 +98,11 @@ export class Operator {
       (await reader.byKey(applicationsTable, orgId, appId)) !== undefined;
     if (!isThere) return refuse('resource_not_found');
     const input: CreateApiKey = {
-      settings: { name: asked.name, scopes: asked.scopes ?? allScopes, allowedCidrs: [], expiresAt: null },
+      settings: {
+        ...{ name: asked.name, scopes: asked.scopes ?? allScopes, mayReset: asked.mayReset ?? false },
+        ...{ allowedCidrs: [], expiresAt: null },
+      },
+      mayGrantReset: true,
       made: newApiKey(),
       others: await countActiveKeys(reader, orgId, appId, wallClock()),
     };
@@ -102,7 +111,13 @@ export class Operator {
 
   async reset(request: OperatorRequest, orgId: string): Promise<Answer | Refusal> {
     if (!(await this.#find(orgId))) return refuse('resource_not_found');
-    const submission = this.#submission(request, resetOrganization, { appIds: [] }, orgId, null);
+    const submission = this.#submission(
+      request,
+      resetOrganization,
+      { appIds: [], isPermitted: true },
+      orgId,
+      null,
+    );
     return this.#settings.reset(submission);
   }
 

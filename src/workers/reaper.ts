@@ -6,7 +6,7 @@ import type { RetentionMeasures } from '../kernel/measures.ts';
 import type { Instant } from '../kernel/table.ts';
 
 export interface ReaperSettings {
-  readonly engine: Pick<Engine, 'reap'>;
+  readonly engine: Pick<Engine, 'reap' | 'reapSecrets'>;
   readonly queue: Pick<DeliveryQueue, 'clearBodies'>;
   /** Forgets how often signing in was tried, and sessions that have ended. */
   readonly people: { reap(): Promise<number> };
@@ -30,6 +30,8 @@ const dayMs = 86_400_000;
 // A month of counts, whichever month it is.
 const minutesKeptDays = 31;
 const answersKeptMs = limits.idempotencyKeptHours * 3_600_000;
+// With the time between two rounds less than an hour.
+const secretsKeptMs = limits.secretReplayMinutes * 60_000;
 
 /**
  * Deletes answers that were kept long enough for any retry and requests of long ago with their counts, and clears what was sent
@@ -65,6 +67,7 @@ export async function reapOnce(settings: ReaperSettings, isStopped = () => false
   const { wallClock, onError, measures, onRemoved } = settings;
   const now = wallClock();
   const kinds: readonly (readonly [what: string, remove: () => Promise<number>])[] = [
+    ['idempotency_secrets', () => engine.reapSecrets(now - secretsKeptMs)],
     ['idempotency_keys', () => engine.reap(now - answersKeptMs)],
     ['attempt_bodies', () => queue.clearBodies(now - attemptDays * dayMs)],
     ['sign_ins', () => people.reap()],

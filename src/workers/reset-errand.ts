@@ -1,7 +1,8 @@
 import type { Engine } from '../engine/engine.ts';
-import type { Answer, Submission } from '../engine/submission.ts';
+import { type Answer, refusedCommand, type Submission } from '../engine/submission.ts';
 import type { Reader } from '../kernel/route.ts';
 import { findApplicationIds } from '../resources/applications/store.ts';
+import { type ResetOrganization, refuseUnpermitted } from '../resources/resets/machine.ts';
 import type { RequestLog } from './request-log.ts';
 
 export interface ResetErrandSettings {
@@ -15,10 +16,17 @@ export interface ResetErrandSettings {
 export function resetErrand(settings: ResetErrandSettings): (submission: Submission) => Promise<Answer> {
   const { engine, reader, requestLog } = settings;
   return async (submission) => {
+    const asked = submission.input as ResetOrganization;
+    const refusal = refuseUnpermitted(asked);
+    // Before it is queued as a reset, because a reset has the organization to itself.
+    if (refusal) {
+      const kind = refusedCommand(submission.kind.name, refusal);
+      return engine.submit({ ...submission, kind, idempotency: null });
+    }
     const [appIds] = await Promise.all([
       findApplicationIds(reader, submission.context.orgId),
       requestLog?.flush(),
     ]);
-    return engine.submit({ ...submission, input: { appIds } });
+    return engine.submit({ ...submission, input: { ...asked, appIds } });
   };
 }

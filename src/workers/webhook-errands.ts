@@ -2,6 +2,7 @@ import type { ClaimedDelivery } from '../engine/delivery-queue.ts';
 import type { Engine } from '../engine/engine.ts';
 import { type Answer, refusedCommand, type Submission } from '../engine/submission.ts';
 import type { Vault } from '../engine/vault.ts';
+import { reachesApplication } from '../kernel/command.ts';
 import type { DeliveryRow } from '../kernel/delivery.ts';
 import { presentDeliveryDetail } from '../kernel/delivery-shown.ts';
 import { refuse } from '../kernel/errors.ts';
@@ -113,30 +114,33 @@ export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<st
   const replayOne: Errand = async (submission) => {
     const { id, webhookId } = submission.input as { id: string; webhookId?: string };
     const { orgId } = submission.context;
-    const event = isId('event', id) ? await findEvent(reader, orgId, id) : undefined;
-    const wanted = event && (await targetsOf(event, webhookId));
+    const found = isId('event', id) ? await findEvent(reader, orgId, id) : undefined;
+    const event = found && reachesApplication(submission.context, found.appId) ? found : undefined;
+    const wanted = event && (await targetsOf(event, webhookId, submission.context));
     const rowSuffix = engine.mint.rows(submission.context.suffix);
     const targets = wanted?.map((target) => ({ ...target, suffix: rowSuffix() }));
     return engine.submit({ ...submission, input: { event, targets } });
   };
 
-  async function targetsOf(event: EventRow, webhookId: string | undefined) {
+  async function targetsOf(event: EventRow, webhookId: string | undefined, context: Submission['context']) {
     if (webhookId !== undefined) {
-      const named = await findWebhook(event.orgId, webhookId);
+      const named = await findWebhook(context, webhookId);
       return named && [{ webhookId, appId: named.appId }];
     }
     const wanting = await findWanting(reader, event.orgId, event.id);
     return wanting.map((id) => ({ webhookId: id, appId: event.appId }));
   }
 
-  async function findWebhook(orgId: string, id: string): Promise<WebhookRow | undefined> {
-    return isId('webhook', id) ? reader.byKey(webhooksTable, orgId, id) : undefined;
+  async function findWebhook(context: Submission['context'], id: string): Promise<WebhookRow | undefined> {
+    const row = isId('webhook', id) ? await reader.byKey(webhooksTable, context.orgId, id) : undefined;
+    return row && reachesApplication(context, row.appId) ? row : undefined;
   }
 
   const replayWindow: Errand = async (submission) => {
     const { window, isDryRun } = submission.input as { window: Window; isDryRun: boolean };
     const { orgId, appId: asking } = submission.context;
-    const webhook = window.webhookId === null ? null : await findWebhook(orgId, window.webhookId);
+    const webhook =
+      window.webhookId === null ? null : await findWebhook(submission.context, window.webhookId);
     const appId = webhook === null ? (asking ?? undefined) : webhook?.appId;
     const last = await findNewestEvent(reader, orgId);
     const pairs: Pair[] = [];

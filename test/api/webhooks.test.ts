@@ -183,12 +183,15 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       expect(await idsOf(`createdBefore=${createdAt}`)).toEqual(made.slice(3));
     });
 
-    test('all applications of an organization see an endpoint, and another organization sees none', async () => {
+    test('only keys of its application see an endpoint', async () => {
       const { id } = await create();
-      const sister = await shop.addKey({ application: 'second' });
-      expect((await sister.client.get(`${webhooks}/${id}`)).body.applicationId).toBe(shop.appId);
-      expect((await sister.client.get(webhooks)).body.data).toMatchObject([{ id }]);
-      expect((await other.client.get(webhooks)).body.data).toEqual([]);
+      const [second, sister] = [await shop.addKey(), await shop.addKey({ application: 'second' })];
+      expect((await second.client.get(`${webhooks}/${id}`)).body.applicationId).toBe(shop.appId);
+      expect((await second.client.get(webhooks)).body.data).toMatchObject([{ id }]);
+      for (const { client } of [sister, other]) {
+        expect((await client.get(`${webhooks}/${id}`)).code).toBe('resource_not_found');
+        expect((await client.get(webhooks)).body.data).toEqual([]);
+      }
     });
 
     test.each<[what: string, change: Record<string, unknown>]>([
@@ -319,8 +322,8 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       const made = done(await shop.client.post(webhooks, full, { idempotencyKey: key })) as Hook;
       const [row] = await rowsOf<{ secrets: string; body: string }>(
         server,
-        `select w.secrets::text as secrets, i.body from webhooks w join idempotency i on i.org_id = w.org_id and i.key = $3
-          where w.org_id = $1 and w.id = $2`,
+        `select w.secrets::text as secrets, s.sealed_body as body from webhooks w
+          join idempotency_secrets s on s.org_id = w.org_id and s.key = $3 where w.org_id = $1 and w.id = $2`,
         [shop.orgId, made.id, key],
       );
       expect(row?.secrets).toMatch(/"sealed": ?"sealed\.v1\./);

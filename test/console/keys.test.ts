@@ -95,13 +95,17 @@ describe.each(decidedOn('pglite'))('keys and applications on %s', (kind) => {
       const asked = { name: 'retried', scopes: ['payments:read'] };
       const send = (body: object = asked) => owner.post(`${place}/api_keys`, body, headers);
       const first = await send();
-      const [kept] = await server.database.query<{ body: string }>(
-        { name: '', text: 'select body from idempotency where org_id = $1 and app_id = $2 and key = $3' },
+      const [stored] = await server.database.query<{ body: string; sealed: string }>(
+        {
+          name: '',
+          text: `select i.body, s.sealed_body as sealed from idempotency i join idempotency_secrets s using (org_id, app_id, key)
+            where i.org_id = $1 and i.app_id = $2 and i.key = $3`,
+        },
         [orgId, appId, idempotencyKey],
       );
-      expect(kept?.body.length).toBeGreaterThan(0);
-      expect(kept?.body).not.toContain(String(first.body.key));
-      expect(kept?.body).not.toContain('api_key');
+      expect(stored?.body).toContain(first.body.id);
+      expect(stored?.body).not.toContain(String(first.body.key));
+      expect(stored?.sealed).toMatch(/^sealed\.v1\.[\w-]{400,}$/);
       const again = await send();
       expect(again.text).toBe(first.text);
       expect(again.headers['idempotent-replayed']).toBe('true');

@@ -30,7 +30,7 @@ export async function playExamples(): Promise<Readonly<Record<string, Exchange>>
   const app = openApp(server, { wallClock: () => now });
   try {
     const key = newKey();
-    const apiKeys = [{ name: 'server', key, scopes: [...scopes] }];
+    const apiKeys = [{ name: 'server', key, scopes: [...scopes], mayReset: true }];
     const applications = [{ name: 'web', apiKeys }];
     await applySeed({ organizations: [{ name: 'Acme', applications }] }, server, () => now);
     const exchanges: Record<string, Exchange> = {};

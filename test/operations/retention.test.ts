@@ -45,6 +45,9 @@ describe('what is old enough', () => {
     const series = `from generate_series(0, ${rows}) n`;
     await all(`insert into idempotency (org_id, app_id, key, fingerprint, status, body, created_at)
       select '${orgId}', '${appId}', 'old ' || n, sha256('old'), 201, '{}', ${ages(2)} ${series}`);
+    await all(`insert into idempotency_secrets (org_id, app_id, key, sealed_body, created_at)
+      select '${orgId}', '${appId}', 'old ' || n, 'sealed', case when n = 0 then now() - interval '29 minutes'
+        else now() - interval '31 minutes' end ${series}`);
     await all(`insert into requests (org_id, id, app_id, at, method, path, route, http_status, duration_us, actor_kind, actor_id, is_replay)
       select '${orgId}', 'req_old' || n, '${appId}', ${ages(8)}, 'GET', '/', 'x', 200, 1, 'api_key', 'x', false ${series}`);
     await all(
@@ -71,6 +74,7 @@ describe('what is old enough', () => {
     expect(problems).toEqual([]);
     expect(removed).toEqual({
       idempotency_keys: rows,
+      idempotency_secrets: rows,
       attempt_bodies: rows,
       requests: rows,
       request_counts: rows + 1,
@@ -78,6 +82,7 @@ describe('what is old enough', () => {
       finished: 3,
     });
     expect(await count(`idempotency where key like 'old %'`)).toBe(1);
+    expect(await count('idempotency_secrets')).toBe(1);
     expect(await count(`requests where id like 'req_old%'`)).toBe(1);
     expect(await count(`delivery_attempts where delivery_id like 'dlv_old%'`)).toBe(rows + 1);
     expect(await count(`delivery_attempts where response_body = 'said'`)).toBe(1);
@@ -105,6 +110,7 @@ describe('what is old enough', () => {
     });
     const later: string[] = [];
     const engine = {
+      reapSecrets: async () => 0,
       reap: async () => {
         begin();
         await held;

@@ -208,7 +208,11 @@ test('what the server sends is verified, from the client as well', async () => {
   const webhook = await sandbank.webhooks.create({ url: receiver.url, eventTypes: ['payment.*'] });
   const payment = await sandbank.payments.create({ amount: 1250, currency: 'EUR' });
   const [request] = await receiver.waitFor(1);
-  const got = await sandbank.webhooks.verify(request?.body ?? '', request?.headers ?? {}, webhook.secret);
+  const got = await sandbank.webhooks.verify(
+    request?.body ?? '',
+    request?.headers ?? {},
+    webhook.secret ?? '',
+  );
   expect(got.type === 'payment.created' && got.data.id).toBe(payment.id);
   expect(got.id).toBe(request?.headers['webhook-id']);
 });

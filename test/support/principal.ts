@@ -14,6 +14,7 @@ export function viewerOf({ orgId, orgName, appId, appName }: KeyHolder): Princip
     actor: { kind: 'person', id: 'usr_01m7epxwjmf7za77rhky2f93cc' },
     name: 'Vera',
     scopes: scopesOf(role),
+    mayReset: false,
   };
 }
 

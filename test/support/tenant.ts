@@ -11,6 +11,8 @@ export interface KeySettings {
   readonly expiresAt?: string;
   readonly allowedCidrs?: readonly string[];
   readonly revoked?: boolean;
+  /** True by default. */
+  readonly mayReset?: boolean;
   /** Another application of the same organization; `web` unless told. */
   readonly application?: string;
   /** What the application has agreed with its provider; the defaults unless told. */
@@ -47,6 +49,7 @@ async function declareKey(server: Server, organization: string, settings: KeySet
       name: `key ${key.slice(-4)}`,
       key,
       scopes: [...scopes],
+      mayReset: rest.mayReset ?? true,
       ...(rest.expiresAt === undefined ? {} : { expiresAt: rest.expiresAt }),
       ...(rest.allowedCidrs === undefined ? {} : { allowedCidrs: [...rest.allowedCidrs] }),
       ...(rest.revoked === undefined ? {} : { revoked: rest.revoked }),

@@ -12,13 +12,14 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   if (made !== undefined) return <MadeKey title="API key created" made={made} onClose={onClose} />;
   const submit = () => {
     if (!form.check()) return;
-    const { name, scopes, expiresAt } = form.draft;
+    const { name, scopes, expiresAt, mayReset } = form.draft;
     const allowedCidrs = networksOf(form.draft);
     const sent = create.write({
       name: name.trim(),
       scopes,
       ...(expiresAt === null ? {} : { expiresAt }),
       ...(allowedCidrs.length === 0 ? {} : { allowedCidrs }),
+      ...(mayReset ? { mayReset } : {}),
     });
     void sent.then(focusFault);
   };

@@ -48,6 +48,7 @@ function changesOf(apiKey: ApiKey, draft: KeyDraft) {
     ...(isSameSet(draft.scopes, apiKey.scopes) ? {} : { scopes: draft.scopes }),
     ...(draft.expiresAt === apiKey.expiresAt ? {} : { expiresAt: draft.expiresAt }),
     ...(isSameSet(allowedCidrs, apiKey.allowedCidrs ?? []) ? {} : { allowedCidrs }),
+    ...(draft.mayReset === apiKey.mayReset ? {} : { mayReset: draft.mayReset }),
   };
 }
 

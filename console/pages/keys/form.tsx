@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import type { ApiProblem } from '../../client/request.ts';
 import type { ApiKey } from '../../client/shapes.ts';
-import { Field, Input, isAbout, Textarea } from '../../parts/field.tsx';
+import { useAllowed } from '../../frame/session.tsx';
+import { Checkbox, Field, Input, isAbout, Textarea } from '../../parts/field.tsx';
 import { focusFault } from '../fault.ts';
 import { ExpiryField } from './expiry.tsx';
 import { fullAccess, ScopesField } from './scopes.tsx';
@@ -13,12 +14,19 @@ export interface KeyDraft {
   readonly expiresAt: string | null;
   /** One network a line. */
   readonly networks: string;
+  readonly mayReset: boolean;
 }
 
-export const newDraft: KeyDraft = { name: '', scopes: fullAccess, expiresAt: null, networks: '' };
+export const newDraft: KeyDraft = {
+  name: '',
+  scopes: fullAccess,
+  expiresAt: null,
+  networks: '',
+  mayReset: false,
+};
 
-export function draftOf({ name, scopes, expiresAt, allowedCidrs }: ApiKey): KeyDraft {
-  return { name, scopes, expiresAt, networks: (allowedCidrs ?? []).join('\n') };
+export function draftOf({ name, scopes, expiresAt, allowedCidrs, mayReset }: ApiKey): KeyDraft {
+  return { name, scopes, expiresAt, networks: (allowedCidrs ?? []).join('\n'), mayReset };
 }
 
 export function networksOf({ networks }: KeyDraft): string[] {
@@ -67,6 +75,7 @@ export interface KeyFieldsProps {
 }
 
 export function KeyFields({ form: { draft, faults, change }, problem }: KeyFieldsProps) {
+  const isAdmin = useAllowed('admin');
   const scopeWords = isAbout(problem, 'scopes') ? problem?.message : undefined;
   return (
     <>
@@ -89,6 +98,17 @@ export function KeyFields({ form: { draft, faults, change }, problem }: KeyField
         scopes={draft.scopes}
         onChange={(scopes) => change({ scopes })}
         error={faults.scopes ?? scopeWords}
+      />
+      <Checkbox
+        label="May reset the organization"
+        hint={
+          isAdmin
+            ? 'Lets the key delete all records of all applications. It also needs all write scopes.'
+            : 'Only an owner or admin grants this.'
+        }
+        isOn={draft.mayReset}
+        onChange={(mayReset) => change({ mayReset })}
+        disabled={!isAdmin}
       />
       <ExpiryField
         expiresAt={draft.expiresAt}

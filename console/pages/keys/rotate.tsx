@@ -41,7 +41,7 @@ export function RotateKey({ apiKey, onClose }: KeyDialogProps) {
       onOpenChange={onClose}
       size="small"
       title={`Rotate ${apiKey.name}`}
-      description="Makes a new key with the same name, scopes, networks and end."
+      description="Creates a key with the same name, scopes, networks, permissions and expiry."
       submitLabel="Rotate key"
       onSubmit={() => void rotate.write({ overlapSeconds: Number(overlap) })}
       isBusy={rotate.isBusy}

@@ -64,9 +64,10 @@ const facts: readonly Column<ApiKey>[] = [
   {
     header: 'Scopes',
     isMinor: true,
-    cell: ({ scopes }) => (
+    cell: ({ scopes, mayReset }) => (
       <span className="block max-w-56 whitespace-normal">
         <ScopeWords scopes={scopes} />
+        {mayReset ? <span className="block text-xs text-muted">May reset the organization</span> : null}
       </span>
     ),
   },

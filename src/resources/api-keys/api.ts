@@ -33,6 +33,7 @@ export const apiKeyResource: Resource<ApiKeyRow> = {
     scopes: row.scopes,
     allowedCidrs: row.allowedCidrs,
     expiresAt: shownInstant(row.expiresAt),
+    mayReset: row.mayReset,
     replaces: row.replaces,
     replacedBy: row.replacedBy,
     createdAt: instantToText(row.createdAt),
@@ -46,12 +47,14 @@ const settings = {
   scopes: Type.Array(Type.Enum([...scopes]), { minItems: 1, uniqueItems: true }),
   expiresAt: nullable(Time),
   allowedCidrs: Type.Array(text(50), { maxItems: limits.apiKeyNetworksMax, uniqueItems: true }),
+  mayReset: Type.Boolean(),
 };
 const CreateBody = strict({
   name: settings.name,
   scopes: settings.scopes,
   expiresAt: Type.Optional(settings.expiresAt),
   allowedCidrs: Type.Optional(settings.allowedCidrs),
+  mayReset: Type.Optional(settings.mayReset),
 });
 const UpdateBody = strict(
   {
@@ -59,6 +62,7 @@ const UpdateBody = strict(
     scopes: Type.Optional(settings.scopes),
     expiresAt: Type.Optional(settings.expiresAt),
     allowedCidrs: Type.Optional(settings.allowedCidrs),
+    mayReset: Type.Optional(settings.mayReset),
   },
   { minProperties: 1 },
 );
@@ -71,12 +75,14 @@ function settingsOf({
   scopes,
   expiresAt,
   allowedCidrs,
+  mayReset,
 }: Static<typeof UpdateBody>): Partial<ApiKeySettings> {
   return {
     ...(name === undefined ? {} : { name }),
     ...(scopes === undefined ? {} : { scopes }),
     ...(expiresAt === undefined ? {} : { expiresAt: expiresAt === null ? null : Date.parse(expiresAt) }),
     ...(allowedCidrs === undefined ? {} : { allowedCidrs }),
+    ...(mayReset === undefined ? {} : { mayReset }),
   };
 }
 
@@ -113,8 +119,12 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     summary: 'Make a key; the answer shows it, once',
     body: CreateBody,
     command: createApiKey,
-    input: ({ body }) => ({
-      settings: { expiresAt: null, allowedCidrs: [], ...settingsOf(body as Static<typeof CreateBody>) },
+    input: ({ principal, body }) => ({
+      settings: {
+        ...{ expiresAt: null, allowedCidrs: [], mayReset: false },
+        ...settingsOf(body as Static<typeof CreateBody>),
+      },
+      mayGrantReset: principal.mayReset,
     }),
   },
   {
@@ -123,12 +133,13 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     path: 'api_keys/{id}/update',
     within,
     role: 'developer',
-    summary: 'Change the name, the scopes, the end or the networks of a key',
+    summary: 'Change the name, the scopes, the expiry, the networks or the reset permission of a key',
     body: UpdateBody,
     command: updateApiKey,
-    input: ({ params, body }) => ({
+    input: ({ principal, params, body }) => ({
       id: params.id ?? '',
       patch: settingsOf(body as Static<typeof UpdateBody>),
+      mayGrantReset: principal.mayReset,
     }),
   },
   {
@@ -141,8 +152,9 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     body: RotateBody,
     isBodyOptional: true,
     command: rotateApiKey,
-    input: ({ params, body }) => ({
+    input: ({ principal, params, body }) => ({
       id: params.id ?? '',
+      mayGrantReset: principal.mayReset,
       overlapSeconds:
         (body as Static<typeof RotateBody>).overlapSeconds ?? limits.apiKeyOverlapSecondsDefault,
     }),

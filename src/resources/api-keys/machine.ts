@@ -47,6 +47,8 @@ export interface ApiKeyRow {
   readonly scopes: readonly Scope[];
   readonly allowedCidrs: readonly string[];
   readonly expiresAt: Instant | null;
+  /** Whether it may reset the organization, which takes all write scopes as well. */
+  readonly mayReset: boolean;
   /** The key that this one was made to take over from. */
   readonly replaces: string | null;
   /** The key that takes over from this one. */
@@ -55,7 +57,7 @@ export interface ApiKeyRow {
   readonly updatedAt: Instant;
 }
 
-export type ApiKeySettings = Pick<ApiKeyRow, 'name' | 'scopes' | 'allowedCidrs' | 'expiresAt'>;
+export type ApiKeySettings = Pick<ApiKeyRow, 'name' | 'scopes' | 'allowedCidrs' | 'expiresAt' | 'mayReset'>;
 
 export interface DeclareApiKey {
   readonly id: string;
@@ -113,6 +115,7 @@ function isSame(row: ApiKeyRow, settings: ApiKeySettings): boolean {
   return (
     row.name === settings.name &&
     row.expiresAt === settings.expiresAt &&
+    row.mayReset === settings.mayReset &&
     row.scopes.join() === settings.scopes.join() &&
     row.allowedCidrs.join() === settings.allowedCidrs.join()
   );
@@ -124,7 +127,12 @@ export interface MadeKey {
   readonly hash: Uint8Array;
 }
 
-export interface CreateApiKey {
+/** Who may reset an organization decides which keys may. */
+export interface KeyManager {
+  readonly mayGrantReset: boolean;
+}
+
+export interface CreateApiKey extends KeyManager {
   readonly settings: ApiKeySettings;
   readonly made: MadeKey;
   /** How many active ones the application has already, counted before. */
@@ -135,7 +143,9 @@ export interface CreateApiKey {
 export const createApiKey: CommandKind<CreateApiKey> = {
   name: 'api_keys.create',
   success: 'created',
+  answersWithSecret: true,
   reads: () => [],
+  authorize: ({ settings, mayGrantReset }) => refuseReset(settings.mayReset, mayGrantReset),
   decide: ({ settings, made, others }, { orgId, appId, suffix, wallNow }) => {
     const crowded = refuseCrowd(others) ?? refusePast(settings.expiresAt ?? null, wallNow);
     if (crowded) return crowded;
@@ -145,10 +155,17 @@ export const createApiKey: CommandKind<CreateApiKey> = {
   },
 };
 
-export const updateApiKey: CommandKind<{ readonly id: string; readonly patch: Partial<ApiKeySettings> }> = {
+export interface UpdateApiKey extends KeyManager {
+  readonly id: string;
+  readonly patch: Partial<ApiKeySettings>;
+}
+
+export const updateApiKey: CommandKind<UpdateApiKey> = {
   name: 'api_keys.update',
   success: 'ok',
   reads: ({ id }) => [{ resource: 'api_key', id, lock: 'update' }],
+  authorize: ({ id, patch, mayGrantReset }, { appId }, rows) =>
+    refuseReset(patch.mayReset === true || hasReset(rows, id, appId), mayGrantReset),
   decide: ({ id, patch }, { appId, wallNow }, rows) => {
     const before = ready(rows, id, appId, 'update');
     if ('ok' in before) return before;
@@ -161,7 +178,7 @@ export const updateApiKey: CommandKind<{ readonly id: string; readonly patch: Pa
   },
 };
 
-export interface RotateApiKey {
+export interface RotateApiKey extends KeyManager {
   readonly id: string;
   readonly overlapSeconds: number;
   readonly made: MadeKey;
@@ -172,7 +189,10 @@ export interface RotateApiKey {
 export const rotateApiKey: CommandKind<RotateApiKey> = {
   name: 'api_keys.rotate',
   success: 'created',
+  answersWithSecret: true,
   reads: ({ id }) => [{ resource: 'api_key', id, lock: 'update' }],
+  authorize: ({ id, mayGrantReset }, { appId }, rows) =>
+    refuseReset(hasReset(rows, id, appId), mayGrantReset),
   decide: ({ id, overlapSeconds, made, others }, { appId, suffix, wallNow }, rows) => {
     const before = ready(rows, id, appId, 'rotate');
     if ('ok' in before) return before;
@@ -214,6 +234,20 @@ function ready(rows: LoadedRows, id: string, appId: string | null, action: strin
   return refuseMove(apiKeyMachine, action, before) ?? before;
 }
 
+function hasReset(rows: LoadedRows, id: string, appId: string | null): boolean {
+  const row = rows.get<ApiKeyRow>('api_key', id);
+  return row?.appId === appId && row?.mayReset === true;
+}
+
+/** Nobody gets a key that may do more than they may themselves. */
+function refuseReset(concernsReset: boolean, mayGrantReset: boolean): Refusal | undefined {
+  if (!concernsReset || mayGrantReset) return undefined;
+  return refuse('role_missing', {
+    message: 'Only an owner or admin creates, changes or rotates an API key that may reset the organization.',
+    details: { role: 'admin' },
+  });
+}
+
 function refuseCrowd(others: number): Refusal | undefined {
   if (others < limits.apiKeysPerApplicationMax) return undefined;
   return refuse('limit_reached', {
@@ -229,17 +263,17 @@ function refusePast(expiresAt: Instant | null, wallNow: Instant): Refusal | unde
 type KeyOf = ApiKeySettings & Pick<ApiKeyRow, 'orgId' | 'id' | 'appId' | 'replaces'>;
 
 export function newKey(
-  { orgId, id, appId, name, scopes, allowedCidrs, expiresAt, replaces }: KeyOf,
+  { orgId, id, appId, name, scopes, allowedCidrs, expiresAt, mayReset, replaces }: KeyOf,
   made: MadeKey,
   now: Instant,
 ): ApiKeyRow {
   return {
-    ...{ orgId, id, appId, name, scopes, allowedCidrs, expiresAt, replaces, replacedBy: null },
+    ...{ orgId, id, appId, name, scopes, allowedCidrs, expiresAt, mayReset, replaces, replacedBy: null },
     ...{ hash: made.hash, lastFour: made.key.slice(-4) },
     ...{ status: 'active', version: 1, createdAt: now, updatedAt: now },
   };
 }
 
 function shownOnce(changes: readonly Change[], row: ApiKeyRow, { key }: MadeKey): Accepted {
-  return { ...accepted(changes, 'api_key', row), fields: { key }, isSecret: true };
+  return { ...accepted(changes, 'api_key', row), secrets: { key } };
 }

@@ -18,6 +18,7 @@ export const apiKeysTable = defineTable<ApiKeyRow>('api_keys', ['org_id', 'id'],
   scopes: 'jsonb',
   allowedCidrs: 'jsonb',
   expiresAt: 'timestamptz',
+  mayReset: 'boolean',
   replaces: 'text',
   replacedBy: 'text',
   createdAt: 'timestamptz',
@@ -38,10 +39,12 @@ export interface KeyOwner {
   readonly webhookDefaults: WebhookDefaults;
   readonly keyId: string;
   readonly keyName: string;
+  readonly replaces: string | null;
   readonly status: ApiKeyRow['status'];
   readonly scopes: readonly Scope[];
   readonly allowedCidrs: readonly string[];
   readonly expiresAt: Instant | null;
+  readonly mayReset: boolean;
   /** What of its requests shall fail; null for an application without active plans, which is nearly every one. */
   readonly faultPlans: readonly ActivePlan<RequestFault>[] | null;
 }
@@ -52,7 +55,7 @@ const ownerByHash: Statement = {
       a.fee_basis_points as "feeBasisPoints", a.fee_fixed as "feeFixed", a.provider,
       a.fx_margin_basis_points as "fxMarginBasisPoints", a.fx_rates as "fxRates",
       a.webhook_defaults as "webhookDefaults", k.id as "keyId",
-      k.name as "keyName",
+      k.name as "keyName", k.replaces, k.may_reset as "mayReset",
       case a.status when 'active' then k.status else 'revoked' end as status, k.scopes, k.allowed_cidrs as "allowedCidrs", k.expires_at as "expiresAt",
       ${activePlans('requests', 'k.org_id', 'k.app_id')} as "faultPlans"
     from api_keys k

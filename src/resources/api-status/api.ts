@@ -45,6 +45,7 @@ export const statusRoute: Route = {
       id: id('api_key'),
       name: Type.String(),
       scopes: Type.Array(Type.Enum([...scopes])),
+      mayReset: Type.Boolean({ description: 'Whether the key may reset the organization.' }),
     }),
     clock: Type.Object({ status: Type.Enum([...clockStates]), now: Time, offsetSeconds: Type.Integer() }),
     capabilities: Type.Record(
@@ -60,7 +61,10 @@ export const statusRoute: Route = {
       apiVersion,
       organization: { id: principal.orgId, name: principal.orgName },
       application: { id: principal.appId, name: principal.appName },
-      apiKey: { id: principal.actor.id, name: principal.name, scopes: [...principal.scopes] },
+      apiKey: {
+        ...{ id: principal.actor.id, name: principal.name },
+        ...{ scopes: [...principal.scopes], mayReset: principal.mayReset },
+      },
       clock: clockFace(clock, now),
       capabilities: gates,
     })),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { reachesApplication } from '../../kernel/command.ts';
 import type { DeliveryRow } from '../../kernel/delivery.ts';
 import { deliveriesTable, deliveryStates } from '../../kernel/delivery.ts';
 import {
@@ -10,8 +11,8 @@ import {
 import { refuse } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
-import { type ListQuery, listRequest, pageOf } from '../../kernel/list.ts';
-import type { Route } from '../../kernel/route.ts';
+import { listRequest, pageOf } from '../../kernel/list.ts';
+import { type Route, withinReach } from '../../kernel/route.ts';
 import { idQuery, list, listQuery, text } from '../../kernel/schema.ts';
 import { findDelivery, withHeld } from './store.ts';
 
@@ -22,7 +23,7 @@ export const deliveryRoutes: readonly Route[] = [
     ...words,
     operationId: 'listWebhookDeliveries',
     path: 'developer_api_webhook_deliveries',
-    summary: 'List deliveries, newest first',
+    summary: 'List deliveries to the webhook endpoints of the application, newest first',
     query: listQuery(deliveryStates, {
       webhookId: idQuery('webhook'),
       eventId: idQuery('event'),
@@ -37,8 +38,9 @@ export const deliveryRoutes: readonly Route[] = [
     responseName: 'DeliveryList',
     read: ({ reader, principal, query }) => {
       const { orgId } = principal;
-      const filters = ['status', 'webhookId', 'eventId', 'eventType'] as const;
-      const request = listRequest(deliveriesTable, 'delivery', filters, orgId, query as ListQuery);
+      const filters = ['appId', 'status', 'webhookId', 'eventId', 'eventType'] as const;
+      const own = withinReach(principal, query);
+      const request = listRequest(deliveriesTable, 'delivery', filters, orgId, own);
       if (request === 'invalid_cursor') return refuse('invalid_cursor', { param: 'cursor' });
       return reader.rows<DeliveryRow>(request.statement, request.values).then(async (rows) => {
         const { rows: found, hasMore, nextCursor } = pageOf(rows, request.limit);
@@ -58,7 +60,7 @@ export const deliveryRoutes: readonly Route[] = [
       const deliveryId = params.id ?? '';
       if (!isId('delivery', deliveryId)) return refuse('resource_not_found');
       const found = await findDelivery(reader, principal.orgId, deliveryId);
-      if (!found) return refuse('resource_not_found');
+      if (!found || !reachesApplication(principal, found.delivery.appId)) return refuse('resource_not_found');
       return presentDeliveryDetail(found.delivery, found.event, found.attempts);
     },
   },

@@ -102,7 +102,7 @@ export function eventRoutes(catalogue: readonly EventType[], filters: readonly s
       method: 'GET',
       path: 'developer_api_webhook_events',
       scope: 'webhooks:read',
-      summary: 'List events, newest first',
+      summary: 'List the events of the organization, newest first',
       query: trailQuery({
         type: Type.Optional(Type.Enum(types, { description: 'Only events of this type.' })),
         resource: Type.Optional(
@@ -147,7 +147,7 @@ export function eventRoutes(catalogue: readonly EventType[], filters: readonly s
       method: 'POST',
       path: 'developer_api_webhook_events/{id}/replay',
       scope: 'webhooks:write',
-      summary: 'Send an event again, under the same id',
+      summary: 'Send an event of the application again, under the same id',
       response: ReplaySchema,
       responseName: 'EventReplay',
       body: ReplayBody,

@@ -1,7 +1,7 @@
 import { accepted, type CommandKind } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { refuse } from '../../kernel/errors.ts';
-import type { WebhookRow } from '../webhooks/machine.ts';
+import { findWithinReach } from '../webhooks/machine.ts';
 
 export interface BeginExamination {
   readonly id: string;
@@ -22,11 +22,15 @@ export const beginExamination: CommandKind<BeginExamination> = {
   success: 'ok',
   retakenAfterMs: deadAfterMs,
   reads: ({ id }) => [{ resource: 'webhook', id, lock: 'share' }],
-  decide: ({ id, isRunning }, { now }, rows) => {
-    const webhook = rows.get<WebhookRow>('webhook', id);
+  decide: ({ id, isRunning }, context, rows) => {
+    const webhook = findWithinReach(id, context, rows);
     if (!webhook) return refuse('resource_not_found');
     if (isRunning) return refuse('examination_running', { retryAfterSeconds });
-    return { ...accepted([], 'webhook', webhook), isInterim: true, fields: { begun: { webhook, now } } };
+    return {
+      ...accepted([], 'webhook', webhook),
+      isInterim: true,
+      fields: { begun: { webhook, now: context.now } },
+    };
   },
 };
 

@@ -51,9 +51,10 @@ const dayMs = 86_400_000;
 export const createInvitation: CommandKind<CreateInvitation> = {
   name: 'invitations.create',
   success: 'created',
+  answersWithSecret: true,
   reads: () => [],
-  decide: ({ email, role, byRole, hash, url, others }, { orgId, suffix, wallNow }) => {
-    if (role === 'owner' && byRole !== 'owner') return refuseOwners();
+  authorize: ({ role, byRole }) => (role === 'owner' && byRole !== 'owner' ? refuseOwners() : undefined),
+  decide: ({ email, role, hash, url, others }, { orgId, suffix, wallNow }) => {
     if (others >= limits.invitationsPendingMax)
       return refuse('limit_reached', {
         message: `At most ${limits.invitationsPendingMax} invitations are open at once. Revoke some first.`,
@@ -66,7 +67,7 @@ export const createInvitation: CommandKind<CreateInvitation> = {
       updatedAt: wallNow,
     };
     const made = accepted([change(invitationMachine, 'create', null, row)], 'invitation', row);
-    return { ...made, fields: { url }, isSecret: true };
+    return { ...made, secrets: { url } };
   },
 };
 

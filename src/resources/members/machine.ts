@@ -95,11 +95,14 @@ export const changeRole: CommandKind<ChangeRole> = {
   name: 'members.change_role',
   success: 'ok',
   reads: ({ id }, { orgId }) => readsMember(id, orgId),
-  decide: ({ id, role, byRole }, { orgId, wallNow }, rows) => {
+  authorize: ({ id, role, byRole }, _context, rows) => {
+    const changesOwners = role === 'owner' || rows.get<MemberRow>('member', id)?.role === 'owner';
+    return changesOwners && byRole !== 'owner' ? refuseOwners() : undefined;
+  },
+  decide: ({ id, role }, { orgId, wallNow }, rows) => {
     const found = ready(rows, orgId, id, 'change_role');
     if ('ok' in found) return found;
     const { member, organization } = found;
-    if (byRole !== 'owner' && (member.role === 'owner' || role === 'owner')) return refuseOwners();
     if (member.role === role) return accepted([], 'member', member);
     if (member.role === 'owner' && organization.owners === 1) return refuse('last_owner');
     const row = { ...member, role, version: member.version + 1, updatedAt: wallNow };
@@ -125,13 +128,16 @@ export const removeMember: CommandKind<RemoveMember> = {
   name: 'members.remove',
   success: 'ok',
   reads: ({ id }, { orgId }) => readsMember(id, orgId),
-  decide: ({ id, byRole, byPersonId }, { orgId, wallNow }, rows) => {
+  authorize: ({ id, byRole, byPersonId }, _context, rows) => {
+    if (id === memberIdOf(byPersonId)) return undefined;
+    if (!isAtLeast(byRole, 'admin')) return refuse('role_missing', { details: { role: 'admin' } });
+    const isOwner = rows.get<MemberRow>('member', id)?.role === 'owner';
+    return isOwner && byRole !== 'owner' ? refuseOwners() : undefined;
+  },
+  decide: ({ id }, { orgId, wallNow }, rows) => {
     const found = ready(rows, orgId, id, 'remove');
     if ('ok' in found) return found;
     const { member, organization } = found;
-    const isOwn = member.personId === byPersonId;
-    if (!isOwn && !isAtLeast(byRole, 'admin')) return refuse('role_missing', { details: { role: 'admin' } });
-    if (!isOwn && member.role === 'owner' && byRole !== 'owner') return refuseOwners();
     if (member.role === 'owner' && organization.owners === 1) return refuse('last_owner');
     const row: MemberRow = { ...member, status: 'removed', version: member.version + 1, updatedAt: wallNow };
     return accepted(
@@ -157,15 +163,17 @@ export interface ResetMember {
 export const resetMember: CommandKind<ResetMember> = {
   name: 'members.reset_link',
   success: 'created',
+  answersWithSecret: true,
   reads: ({ id }) => [{ resource: 'member', id, lock: 'none' }],
   decide: ({ id, url, expiresAt }, _context, rows) => {
     const member = rows.get<MemberRow>('member', id);
     if (member?.status !== 'active') return refuse('resource_not_found');
     const shown = {
       ...({ object: 'reset_link', sandbox: true, status: 'ok', id } as const),
-      ...{ url, expiresAt: instantToText(expiresAt) },
+      expiresAt: instantToText(expiresAt),
     };
-    return { ok: true, changes: [], answer: { resource: 'member', row: member, shown }, isSecret: true };
+    const answer = { resource: 'member', row: member, shown } as const;
+    return { ok: true, changes: [], answer, secrets: { url } };
   },
 };
 

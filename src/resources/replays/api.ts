@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
-import { listing, type Route, readingOf } from '../../kernel/route.ts';
+import { listingOfApplication, type Route, readingOfApplication } from '../../kernel/route.ts';
 import { id, list, listQuery, nullable, resource, strict, Time } from '../../kernel/schema.ts';
 import {
   createReplay,
@@ -97,11 +97,11 @@ export const replayRoutes: readonly Route[] = [
     ...reading,
     operationId: 'listWebhookReplays',
     path: 'developer_api_webhook_replays',
-    summary: 'List replays of windows, newest first',
+    summary: 'List replays of windows of the application, newest first',
     query: listQuery(replayStates),
     response: list(ReplaySchema),
     responseName: 'ReplayList',
-    read: listing('replay', replaysTable, ['status'], presentReplay),
+    read: listingOfApplication('replay', replaysTable, ['status'], presentReplay),
   },
   {
     ...reading,
@@ -110,7 +110,7 @@ export const replayRoutes: readonly Route[] = [
     summary: 'Retrieve a replay and what has come of its deliveries so far',
     response: ProgressSchema,
     responseName: 'ReplayProgress',
-    read: readingOf('replay', replaysTable, async ({ reader }, row) => ({
+    read: readingOfApplication('replay', replaysTable, async ({ reader }, row) => ({
       ...presentReplay(row),
       deliveries: await findProgress(reader, row.orgId, row.id),
     })),

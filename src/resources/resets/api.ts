@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { ConsoleRoute, Route } from '../../kernel/route.ts';
+import type { ConsoleRoute, Route, WriteRequest } from '../../kernel/route.ts';
 import { resource } from '../../kernel/schema.ts';
 import { resetOrganization } from './machine.ts';
 
@@ -14,10 +14,10 @@ const words = {
   summary: 'Delete all records of the organization and return its clocks to real time; what was set up stays',
   command: resetOrganization,
   // Which applications there are is found out before it is submitted.
-  input: () => ({ appIds: [] }),
+  input: ({ principal }: WriteRequest) => ({ appIds: [], isPermitted: principal.mayReset }),
 } as const;
 
-/** For keys that may write everything. People have a route of their own, which takes more than to write. */
+/** For keys with all write scopes and the permission to reset. People have their own route, which takes the role admin. */
 export const resetRoute: Route = {
   ...words,
   operationId: 'resetOrganization',

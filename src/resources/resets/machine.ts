@@ -1,12 +1,17 @@
 import { clockIdOf } from '../../kernel/clock.ts';
 import { accepted, type Change, type CommandKind } from '../../kernel/command.ts';
-import { refuse } from '../../kernel/errors.ts';
+import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { type ClockRow, moveClock, refuseBusy } from '../clocks/machine.ts';
 import type { OrganizationRow } from '../organizations/machine.ts';
 
 export interface ResetOrganization {
   /** All applications of the organization, found before. */
   readonly appIds: readonly string[];
+  readonly isPermitted: boolean;
+}
+
+export function refuseUnpermitted({ isPermitted }: ResetOrganization): Refusal | undefined {
+  return isPermitted ? undefined : refuse('reset_not_permitted');
 }
 
 /**
@@ -22,6 +27,7 @@ export const resetOrganization: CommandKind<ResetOrganization> = {
     { resource: 'organization', id: orgId, lock: 'none' },
     ...appIds.map((appId) => ({ resource: 'clock', id: clockIdOf(appId), lock: 'update' }) as const),
   ],
+  authorize: refuseUnpermitted,
   decide: ({ appIds }, { orgId, wallNow }, rows) => {
     const organization = rows.get<OrganizationRow>('organization', orgId);
     if (!organization) return refuse('resource_not_found');

@@ -35,22 +35,30 @@ export const beginFork: CommandKind<{ readonly name: string }> = {
   success: 'created',
   reads: readsOrganization,
   retakenAfterMs: deadAfterMs,
+  answersWithSecret: true,
   decide: (_input, context, rows) => {
     const decision = exportOrganization.decide(null, context, rows);
     return decision.ok ? { ...decision, isInterim: true } : decision;
   },
 };
 
-/** The last one: the answer shows the keys that were made, this once. */
-export const concludeFork: CommandKind<{ readonly shown: Presented }> = {
+export interface ConcludeFork {
+  readonly shown: Presented;
+  /** The fields of `shown` that have the keys and secrets of the fork. */
+  readonly secrets: Readonly<Record<string, unknown>>;
+}
+
+/** The last one: the response shows the keys of the fork, once. */
+export const concludeFork: CommandKind<ConcludeFork> = {
   name: 'organizations.fork_made',
   success: 'created',
   concludes: true,
+  answersWithSecret: true,
   reads: readsOrganization,
-  decide: ({ shown }, context, rows) => {
+  decide: ({ shown, secrets }, context, rows) => {
     const decision = exportOrganization.decide(null, context, rows);
     if (!decision.ok) return decision;
     const answer: Accepted['answer'] = { ...decision.answer, shown };
-    return { ...decision, answer, isSecret: true };
+    return { ...decision, answer, secrets };
   },
 };

@@ -11,6 +11,7 @@ export interface CreateTenant {
   readonly applicationName: string;
   readonly keyName: string;
   readonly scopes: readonly Scope[];
+  readonly mayReset: boolean;
   readonly made: MadeKey;
 }
 
@@ -21,12 +22,13 @@ export interface CreateTenant {
 export const createTenant: CommandKind<CreateTenant> = {
   name: 'organizations.create',
   success: 'created',
+  answersWithSecret: true,
   reads: () => [],
-  decide: ({ name, applicationName, keyName, scopes, made }, { orgId, suffix, wallNow }) => {
+  decide: ({ name, applicationName, keyName, scopes, mayReset, made }, { orgId, suffix, wallNow }) => {
     const organization = newOrganization(orgId, name, 0, wallNow);
     const appId = formatId('application', suffix);
     const application = newApplication(orgId, appId, applicationName, defaultTerms, wallNow);
-    const settings = { name: keyName, scopes, allowedCidrs: [], expiresAt: null };
+    const settings = { name: keyName, scopes, mayReset, allowedCidrs: [], expiresAt: null };
     const id = formatId('api_key', suffix);
     const key = newKey({ orgId, id, appId, ...settings, replaces: null }, made, wallNow);
     const changes = [
@@ -41,8 +43,9 @@ export const createTenant: CommandKind<CreateTenant> = {
       status: 'ok',
       organization: { id: orgId, name },
       application: { id: appId, name: applicationName },
-      apiKey: { id: key.id, key: made.key, scopes },
+      apiKey: { id: key.id, scopes, mayReset },
     } as const;
-    return { ok: true, changes, answer: { ...answer, shown }, isSecret: true };
+    const secrets = { apiKey: { id: key.id, key: made.key, scopes, mayReset } };
+    return { ok: true, changes, answer: { ...answer, shown }, secrets };
   },
 };

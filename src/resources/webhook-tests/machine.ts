@@ -28,7 +28,7 @@ export const beginTest: CommandKind<BeginTest> = {
   addressesEvents: true,
   reads: ({ id }) => [{ resource: 'webhook', id, lock: 'share' }],
   decide: ({ id, event, leaseUntil }, context, rows) => {
-    const found = findFor('test', id, rows);
+    const found = findFor('test', id, context, rows);
     if (!found.ok) return found;
     const { row: webhook } = found;
     const asked = event ?? {

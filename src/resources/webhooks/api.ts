@@ -3,7 +3,7 @@ import type { Resource } from '../../kernel/command.ts';
 import { limits } from '../../kernel/limits.ts';
 import { shownInstant } from '../../kernel/list.ts';
 import { retryProfileNames } from '../../kernel/retry.ts';
-import { listing, type Route, readingOf } from '../../kernel/route.ts';
+import { listingOfApplication, type Route, readingOfApplication } from '../../kernel/route.ts';
 import { id, list, listQuery, nullable, resource, strict, Time, text } from '../../kernel/schema.ts';
 import {
   createWebhook,
@@ -44,7 +44,11 @@ const WebhookSchema = resource('webhook', webhookMachine.states, {
 
 const SecretShown = Type.Object({
   ...WebhookSchema.properties,
-  secret: Type.String({ description: 'Shown in this answer and never again.' }),
+  secret: Type.Optional(
+    Type.String({
+      description: `Shown once. A replay within ${limits.secretReplayMinutes} minutes by the same API key, or by the key that replaced it, shows it again; any other replay omits it.`,
+    }),
+  ),
 });
 
 const pendingShownMax = 10_000;
@@ -152,11 +156,11 @@ export function webhookRoutes(types: readonly string[]): readonly Route[] {
       ...reading,
       operationId: 'listWebhooks',
       path: 'developer_api_webhooks',
-      summary: 'List webhook endpoints, newest first',
+      summary: 'List the webhook endpoints of the application, newest first',
       query: listQuery(webhookMachine.states),
       response: list(WebhookSchema),
       responseName: 'WebhookList',
-      read: listing('webhook', webhooksTable, ['status'], presentWebhook),
+      read: listingOfApplication('webhook', webhooksTable, ['status'], presentWebhook),
     },
     {
       ...reading,
@@ -165,7 +169,7 @@ export function webhookRoutes(types: readonly string[]): readonly Route[] {
       summary: 'Retrieve an endpoint and how it has been doing; never its secret',
       response: DetailSchema,
       responseName: 'WebhookDetail',
-      read: readingOf('webhook', webhooksTable, async ({ reader }, row) => {
+      read: readingOfApplication('webhook', webhooksTable, async ({ reader }, row) => {
         const health = await findHealth(reader, row.orgId, row.id, pendingShownMax);
         const { failingSince, lastSuccessAt, lastFailureAt, pending } = health;
         return {

@@ -5,6 +5,7 @@ import {
   type CommandKind,
   change,
   type LoadedRows,
+  reachesApplication,
 } from '../../kernel/command.ts';
 import type { KeptSecret } from '../../kernel/delivery.ts';
 import type { Presented } from '../../kernel/envelope.ts';
@@ -132,6 +133,7 @@ export interface CreateWebhook extends NewSecret {
 export const createWebhook: CommandKind<CreateWebhook> = {
   name: 'webhooks.create',
   success: 'created',
+  answersWithSecret: true,
   reads: () => [],
   decide: ({ fields, urlProblem, others, ...made }, context) => {
     if (urlProblem !== null) return refuseUrl(urlProblem);
@@ -204,7 +206,7 @@ export const updateWebhook: CommandKind<UpdateWebhook> = {
   success: 'ok',
   reads: readsWebhook,
   decide: ({ id, fields, urlProblem }, context, rows) => {
-    const found = findFor('update', id, rows);
+    const found = findFor('update', id, context, rows);
     if (!found.ok) return found;
     if (urlProblem !== null) return refuseUrl(urlProblem);
     return moved('update', found.row, { ...found.row, ...fields }, context);
@@ -220,9 +222,10 @@ export interface RotateSecret extends NewSecret {
 export const rotateSecret: CommandKind<RotateSecret> = {
   name: 'webhooks.rotate_secret',
   success: 'ok',
+  answersWithSecret: true,
   reads: readsWebhook,
   decide: ({ id, overlapSeconds, ...made }, context, rows) => {
-    const found = findFor('rotate_secret', id, rows);
+    const found = findFor('rotate_secret', id, context, rows);
     if (!found.ok) return found;
     const [current] = found.row.secrets;
     const expiresAt = context.now + overlapSeconds * 1_000;
@@ -237,7 +240,7 @@ export const disableWebhook: CommandKind<{ readonly id: string }> = {
   success: 'ok',
   reads: readsWebhook,
   decide: ({ id }, context, rows) => {
-    const found = findFor('disable', id, rows);
+    const found = findFor('disable', id, context, rows);
     return found.ok ? disabled(found.row, 'requested', context) : found;
   },
 };
@@ -267,7 +270,7 @@ export const enableWebhook: CommandKind<{ readonly id: string }> = {
   success: 'ok',
   reads: readsWebhook,
   decide: ({ id }, context, rows) => {
-    const found = findFor('enable', id, rows);
+    const found = findFor('enable', id, context, rows);
     if (!found.ok) return found;
     const row: WebhookRow = { ...found.row, status: 'enabled', disabledReason: null, since: context.now };
     return moved('enable', found.row, row, context);
@@ -291,11 +294,22 @@ function readsWebhook({ id }: { readonly id: string }) {
 export function findFor(
   action: string,
   id: string,
+  context: CommandContext,
   rows: LoadedRows,
 ): { readonly ok: true; readonly row: WebhookRow } | Refusal {
-  const row = rows.get<WebhookRow>('webhook', id);
+  const row = findWithinReach(id, context, rows);
   if (!row) return refuse('resource_not_found');
   return refuseMove(webhookMachine, action, row) ?? { ok: true, row };
+}
+
+/** To an API key, a webhook of another application does not exist. */
+export function findWithinReach(
+  id: string,
+  context: CommandContext,
+  rows: LoadedRows,
+): WebhookRow | undefined {
+  const row = rows.get<WebhookRow>('webhook', id);
+  return row && reachesApplication(context, row.appId) ? row : undefined;
 }
 
 function moved(action: string, before: WebhookRow, after: WebhookRow, context: CommandContext): Accepted {
@@ -313,5 +327,5 @@ function kept({ secret, sealed }: NewSecret): KeptSecret {
 
 /** The one answer that shows the secret. */
 function withSecret(answer: Accepted, { secret }: NewSecret): Accepted {
-  return { ...answer, fields: { secret }, isSecret: true };
+  return { ...answer, secrets: { secret } };
 }
