@@ -15,6 +15,7 @@ import { roles } from './kernel/roles.ts';
 import type { Reader } from './kernel/route.ts';
 import { PersonEmail, strict, Time, text } from './kernel/schema.ts';
 import { isScope, scopes } from './kernel/scopes.ts';
+import { isCidr } from './networks.ts';
 import { providerNames } from './provider/index.ts';
 import { apiKeyPattern, declareApiKey } from './resources/api-keys/machine.ts';
 import { findKeyOwner } from './resources/api-keys/store.ts';
@@ -27,7 +28,6 @@ import { eventFilters } from './resources/webhooks/api.ts';
 import { declareWebhook, webhookSecretPattern } from './resources/webhooks/machine.ts';
 import { webhooksTable } from './resources/webhooks/store.ts';
 import type { AddressGuard } from './workers/address-guard.ts';
-import { isCidr } from './workers/console-errands.ts';
 import { belongsTo, newWebhookSecret } from './workers/signature.ts';
 import { systemCommand } from './workers/system-command.ts';
 
