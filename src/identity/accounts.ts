@@ -151,3 +151,25 @@ export async function replacePassword(
   await connection.query(endLinks, [personId]);
   await endPendingSignIns(connection, personId);
 }
+
+const markSeeded: Statement = {
+  name: 'account_mark_seeded',
+  text: 'update persons set seeded_at = $2, two_factor_enabled = false, provisional_until = null where id = $1',
+};
+
+const endSecondFactor: Statement = {
+  name: 'account_end_second_factor',
+  text: 'delete from person_two_factors where person_id = $1',
+};
+
+/** The account becomes the seed's: whoever registered it cannot sign in any more. Call it in a transaction. */
+export async function takeOverAccount(
+  connection: Queries,
+  personId: string,
+  passwordHash: string,
+  now: Instant,
+): Promise<void> {
+  await replacePassword(connection, personId, passwordHash, now);
+  await connection.query(endSecondFactor, [personId]);
+  await connection.query(markSeeded, [personId, new Date(now).toISOString()]);
+}

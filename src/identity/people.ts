@@ -8,6 +8,7 @@ import {
   discardAccount,
   endPendingSignIns,
   findAccount,
+  takeOverAccount,
 } from './accounts.ts';
 import { type Attempt, callBetterAuth, type Outcome, refuseOverload } from './call-better-auth.ts';
 import { cookiePrefixOf } from './cookie-prefix.ts';
@@ -32,6 +33,13 @@ export interface PeopleSettings {
   readonly secret: string;
   readonly isTls: boolean;
   readonly wallClock: () => Instant;
+}
+
+export interface DeclaredUser {
+  readonly email: string;
+  readonly password: string;
+  /** Whether an account that somebody registered themselves becomes the seed's. */
+  readonly takeOver?: boolean | undefined;
 }
 
 export interface SecondFactor {
@@ -260,16 +268,26 @@ export class People extends Sessions {
     return isUsed ? { ok: true, value: null, cookies: [] } : refuse('link_invalid');
   }
 
-  /** For the seed file: the person of this address, created with the password when there is none. */
-  async declare({ email, password }: { email: string; password: string }): Promise<string> {
+  /**
+   * For the seed file: the person of this address, created with the password when there is none. `isSeeded` is false for an account
+   * that somebody registered themselves, unless the seed takes it over.
+   */
+  async declare(user: DeclaredUser): Promise<{ readonly id: string; readonly isSeeded: boolean }> {
+    const { email, password, takeOver = false } = user;
     const address = email.toLowerCase();
     const found = await findAccount(this.#database, { email: address });
-    if (found) return found.id;
-    const asked = { name: address.slice(0, address.indexOf('@')), email: address, isSeeded: true };
+    if (found && (found.isSeeded || !takeOver)) return found;
     const passwordHash = await hashPassword(password);
+    if (found) {
+      await this.#database.transaction((connection) =>
+        takeOverAccount(connection, found.id, passwordHash, this.#wallClock()),
+      );
+      return { id: found.id, isSeeded: true };
+    }
+    const asked = { name: address.slice(0, address.indexOf('@')), email: address, isSeeded: true };
     const id = await createAccount(this.#database, { ...asked, passwordHash }, this.#wallClock());
     // Another node may start with the same file at the same moment, and be first.
-    return id ?? (await this.declare({ email, password }));
+    return id === null ? this.declare(user) : { id, isSeeded: true };
   }
 
   async reap(): Promise<number> {
