@@ -185,7 +185,8 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
       invitation &&
       (async (newcomer: Person) => {
         const { code } = await accept(request, invitation, newcomer);
-        return code === null ? undefined : refuse(code);
+        if (code === null) return undefined;
+        return refuse(code, { message: 'This invitation was used or has ended. Ask for a new one.' });
       });
     const person = taken(reply, await people.signUp({ ...asked, email }, visitorOf(request), join));
     const joined = invitation ? { joined: invitation.orgId } : {};

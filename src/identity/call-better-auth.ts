@@ -58,7 +58,7 @@ export async function callBetterAuth<Response, Value>(
 
 export function refuseOverload(): Refusal {
   return refuse('rate_limited', {
-    message: 'The server is checking many passwords right now. Try again in a few seconds.',
+    message: 'The server is checking many passwords right now.',
     retryAfterSeconds: 3,
   });
 }

@@ -140,7 +140,7 @@ export class SignInThrottle {
 function refuseUntil(at: Instant, now: Instant): Refusal {
   const retryAfterSeconds = Math.max(1, Math.ceil((at - now) / 1_000));
   return refuse('rate_limited', {
-    message: `Too many attempts failed. Try again in ${retryAfterSeconds} second${retryAfterSeconds === 1 ? '' : 's'}.`,
+    message: 'Too many attempts failed for this account or from your network.',
     retryAfterSeconds,
   });
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Role } from '../../src/kernel/roles.ts';
@@ -228,6 +229,9 @@ describe.each(decidedOn('postgres'))('links on %s', (kind) => {
           null,
           ...Array(4).fill('resource_not_found'),
         ]);
+        expect(answers.find(({ code }) => code !== null)?.body.error.message).toBe(
+          'This invitation was used or has ended. Ask for a new one.',
+        );
         const after = await countsOf(server);
         for (const table of ['persons', 'person_accounts', 'person_sessions'])
           expect(after[table], table).toBe((before[table] ?? 0) + 1);
@@ -261,6 +265,25 @@ describe.each(decidedOn('postgres'))('links on %s', (kind) => {
       );
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
       expect((await countsOf(server)).persons).toBe((before.persons ?? 0) + 1);
+    });
+
+    test('of the release before is open while its creator may still create it', async () => {
+      const admin = await newMember('admin');
+      const [kept, ended] = [
+        await invite(acme.owner, acme.orgId, 'owner'),
+        await invite(admin, acme.orgId, 'viewer'),
+      ];
+      const run = (text: string) => server.database.query({ name: '', text }, []);
+      await run('update invitations set creator_id = null, creator_version = null');
+      expect(await look(kept.token), 'without a creator').toBe('resource_not_found');
+      await setRole(acme.owner, admin, 'viewer');
+      const file = new URL('../../migrations/0013_links_and_sign_in.sql', import.meta.url);
+      const [backfill = ''] = /update invitations i set[^;]+/.exec(await readFile(file, 'utf8')) ?? [];
+      await run(backfill);
+      expect(await look(kept.token)).toBeNull();
+      expect(await look(ended.token)).toBe('resource_not_found');
+      expect(await openIds()).toEqual(expect.arrayContaining([kept.id]));
+      expect(await openIds()).not.toContain(ended.id);
     });
 
     test('an account of a sign-up that was cut off before it joined is removed', async () => {

@@ -79,7 +79,7 @@ describe.each(decidedOn('postgres'))('guessing a password on %s', (kind) => {
     const slowed = await signIn(ada, goodPassword);
     expect(slowed.code, 'an unknown device').toBe('rate_limited');
     expect(retryAfter(slowed)).toBe(20);
-    expect(slowed.body.error.message).toBe('Too many attempts failed. Try again in 20 seconds.');
+    expect(slowed.body.error.message).toBe('Too many attempts failed for this account or from your network.');
     ok(await ada.post('session/sign_out'));
     expect((await signIn(ada, goodPassword, ada)).status, 'the browser that signed up').toBe(200);
     expect((await ada.get('session')).body.person).toMatchObject({ email: ada.email });
