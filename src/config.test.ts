@@ -25,6 +25,7 @@ describe('the configuration', () => {
       hasMetrics: false,
       hasTraces: false,
       publicUrl: undefined,
+      trustedProxies: [],
       secret: undefined,
       allowsPrivateWebhooks: true,
       attemptDays: 30,
@@ -55,6 +56,15 @@ describe('the configuration', () => {
     expect(read([], { SANDBANK_PRIVATE_WEBHOOKS: 'off' }).allowsPrivateWebhooks).toBe(false);
     expect(read([], { SANDBANK_ATTEMPT_DAYS: '7' }).attemptDays).toBe(7);
     expect(read([], { SANDBANK_REQUEST_DAYS: '1' }).requestDays).toBe(1);
+  });
+
+  it('trusts no proxy unless it is listed', () => {
+    expect(read([], { SANDBANK_TRUSTED_PROXIES: '10.0.0.0/8, fd00::/8,192.0.2.1' }).trustedProxies).toEqual([
+      '10.0.0.0/8',
+      'fd00::/8',
+      '192.0.2.1',
+    ]);
+    expect(read([], { SANDBANK_TRUSTED_PROXIES: ' ' }).trustedProxies).toEqual([]);
   });
 
   it('goes on serving for a while before it stops, if it is told to', () => {
@@ -98,6 +108,11 @@ describe('the configuration', () => {
     [[], { LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],
     [[], { SANDBANK_METRICS: 'yes' }, 'SANDBANK_METRICS'],
     [[], { SANDBANK_PUBLIC_URL: 'ftp://x' }, 'SANDBANK_PUBLIC_URL'],
+    [[], { SANDBANK_TRUSTED_PROXIES: 'proxy.internal' }, 'SANDBANK_TRUSTED_PROXIES'],
+    [[], { SANDBANK_TRUSTED_PROXIES: '10.0.0.0/8,' }, 'SANDBANK_TRUSTED_PROXIES'],
+    [[], { SANDBANK_TRUSTED_PROXIES: '10.0.0.0/33' }, 'SANDBANK_TRUSTED_PROXIES'],
+    [[], { SANDBANK_TRUSTED_PROXIES: '::/0' }, 'clients could claim any address'],
+    [[], { SANDBANK_TRUSTED_PROXIES: Array(101).fill('10.0.0.1').join(',') }, 'at most 100'],
     [[], { SANDBANK_SECRET: 'short' }, 'SANDBANK_SECRET'],
     [[], { SANDBANK_PRIVATE_WEBHOOKS: 'yes' }, 'SANDBANK_PRIVATE_WEBHOOKS'],
     [[], { SANDBANK_ATTEMPT_DAYS: '0' }, 'SANDBANK_ATTEMPT_DAYS'],

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readDatabaseUrl } from './kernel/database-url.ts';
+import { readNetworks } from './networks.ts';
 
 /** Flags, then environment, then defaults; read once, checked, and never changed afterwards. */
 export interface Config {
@@ -18,6 +19,8 @@ export interface Config {
   /** Whether spans are sent to a collector, by the variables of OpenTelemetry. */
   readonly hasTraces: boolean;
   readonly publicUrl: string | undefined;
+  /** Networks of the proxies whose `X-Forwarded-For` names the client. */
+  readonly trustedProxies: readonly string[];
   /** For encrypting what must be kept secret; undefined lets an embedded server make its own. */
   readonly secret: string | undefined;
   /** Whether webhooks may go to loopback, private and link-local addresses. */
@@ -105,6 +108,8 @@ Variables without a flag:
   SANDBANK_STATEMENT_TIMEOUT seconds that a request waits for one database statement before it gets 503; 1 to 600 (10)
   SANDBANK_RATE_LIMIT        off, or requests a second for each key
   SANDBANK_PUBLIC_URL        the address under which callers know this server
+  SANDBANK_TRUSTED_PROXIES   networks of the proxies in front of it, such as 10.0.0.0/8,fd00::/8: only their
+                             X-Forwarded-For names the client; none by default
   LOG_LEVEL                  fatal, error, warn, info, debug, trace or silent; info with DATABASE_URL, else warn
   OTEL_EXPORTER_OTLP_ENDPOINT  where to send traces, as OTLP over HTTP; without it there are none`;
 
@@ -157,6 +162,7 @@ export function readConfig(
     hasMetrics: flags.metrics === true || switchOf(env.SANDBANK_METRICS || 'off', 'SANDBANK_METRICS'),
     hasTraces: deterministic === undefined && tracesOf(env),
     publicUrl: publicUrlOf(env.SANDBANK_PUBLIC_URL || undefined),
+    trustedProxies: trustedProxiesOf(env.SANDBANK_TRUSTED_PROXIES || ''),
     secret: secretOf(env.SANDBANK_SECRET || undefined, 'SANDBANK_SECRET'),
     allowsPrivateWebhooks: switchOf(
       env.SANDBANK_PRIVATE_WEBHOOKS || (databaseUrl === undefined ? 'on' : 'off'),
@@ -265,6 +271,12 @@ function publicUrlOf(text: string | undefined): string | undefined {
     throw new ConfigProblem(`SANDBANK_PUBLIC_URL must be an http or https URL, not "${text}".`);
   }
   return text.replace(/\/+$/, '');
+}
+
+function trustedProxiesOf(text: string): readonly string[] {
+  const read = readNetworks(text);
+  if ('problem' in read) throw new ConfigProblem(`SANDBANK_TRUSTED_PROXIES ${read.problem}`);
+  return read.networks;
 }
 
 function rateLimitOf(text: string | undefined, isShared: boolean): number | undefined {

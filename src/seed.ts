@@ -15,19 +15,20 @@ import { roles } from './kernel/roles.ts';
 import type { Reader } from './kernel/route.ts';
 import { PersonEmail, strict, Time, text } from './kernel/schema.ts';
 import { isScope, scopes } from './kernel/scopes.ts';
+import { isCidr } from './networks.ts';
 import { providerNames } from './provider/index.ts';
 import { apiKeyPattern, declareApiKey } from './resources/api-keys/machine.ts';
 import { findKeyOwner } from './resources/api-keys/store.ts';
 import { type AskedTerms, termsOf, termsSchema } from './resources/applications/api.ts';
 import { declareApplication } from './resources/applications/machine.ts';
 import { eventCatalogue } from './resources/index.ts';
-import { declareMember } from './resources/members/machine.ts';
+import { declareMember, memberIdOf } from './resources/members/machine.ts';
+import { membersTable } from './resources/members/store.ts';
 import { declareOrganization } from './resources/organizations/machine.ts';
 import { eventFilters } from './resources/webhooks/api.ts';
 import { declareWebhook, webhookSecretPattern } from './resources/webhooks/machine.ts';
 import { webhooksTable } from './resources/webhooks/store.ts';
 import type { AddressGuard } from './workers/address-guard.ts';
-import { isCidr } from './workers/console-errands.ts';
 import { belongsTo, newWebhookSecret } from './workers/signature.ts';
 import { systemCommand } from './workers/system-command.ts';
 
@@ -39,6 +40,7 @@ const User = strict({
   email: PersonEmail,
   password: Type.String({ minLength: limits.passwordLengthMin, maxLength: limits.passwordLengthMax }),
   role: Type.Enum([...roles]),
+  takeOver: Type.Optional(Type.Boolean()),
 });
 
 const filters = eventFilters(eventCatalogue.map(({ type }) => type));
@@ -93,6 +95,7 @@ const SeedSchema = strict({
 });
 
 export type Seed = Static<typeof SeedSchema>;
+type SeedUser = Static<typeof User>;
 type SeedApplication = NonNullable<Seed['organizations'][number]['applications']>[number];
 type SeedKey = NonNullable<SeedApplication['apiKeys']>[number];
 type SeedWebhook = NonNullable<SeedApplication['webhooks']>[number];
@@ -173,8 +176,11 @@ export async function applySeed(
     const users = [...(organization.users ?? [])].sort(
       (a, b) => roles.indexOf(b.role) - roles.indexOf(a.role),
     );
-    for (const { email, password, role } of users)
-      await declare(declareMember, { personId: await target.people.declare({ email, password }), role });
+    for (const user of users)
+      await declare(declareMember, {
+        personId: await personOf(user, orgId, organization.name, target),
+        role: user.role,
+      });
     for (const application of organization.applications ?? []) {
       const appId = derivedId('application', `${orgId} ${application.name}`);
       await declare(declareApplication, {
@@ -192,6 +198,23 @@ export async function applySeed(
     }
   }
   return made;
+}
+
+/** An account that somebody registered themselves gets no role by a seed: the address proves nothing, because nobody checks it. */
+async function personOf(
+  user: SeedUser,
+  orgId: string,
+  organizationName: string,
+  { people, reader }: Pick<SeedTarget, 'people' | 'reader'>,
+): Promise<string> {
+  const { id, isSeeded } = await people.declare(user);
+  if (isSeeded) return id;
+  const member = await reader.byKey(membersTable, orgId, memberIdOf(id));
+  const isUnchanged = member?.status === 'removed' || member?.role === user.role;
+  if (member && isUnchanged) return id;
+  throw new SeedProblem(
+    `The seed makes ${user.email} ${user.role} of organization "${organizationName}", but somebody registered this address themselves, before the seed named it. Remove the user from the seed and invite the person (sandbank users invite), or add "takeOver": true to the user: the account then gets the password of the seed, and its sessions and second factor end.`,
+  );
 }
 
 async function webhookInput(asked: SeedWebhook, orgId: string, appId: string, target: SeedTarget) {

@@ -221,6 +221,7 @@ function assemble(
     reader,
     routes: config.role === 'worker' ? [] : routes,
     publicUrl,
+    trustedProxies: config.trustedProxies,
     rateLimiter: config.rateLimit === undefined ? undefined : createRateLimiter(config.rateLimit),
     metrics,
     tracing,

@@ -4,7 +4,12 @@ import { parseArgs } from 'node:util';
 import { type Config, ConfigProblem, readConfig } from './config.ts';
 import { roles } from './kernel/roles.ts';
 import type { Instant } from './kernel/table.ts';
-import { createInvitation, type InvitationRow, revokeInvitation } from './resources/invitations/machine.ts';
+import {
+  createInvitation,
+  type InvitationRow,
+  operatorId,
+  revokeInvitation,
+} from './resources/invitations/machine.ts';
 import { findOpenInvitations } from './resources/invitations/store.ts';
 import { findOrganizations } from './resources/organizations/store.ts';
 import { createServer, type Server } from './server.ts';
@@ -89,12 +94,12 @@ function workOf(what: string, { organization, role: asked = 'owner', email }: As
 }
 
 async function reset(server: Server, email: string, url: string): Promise<Link> {
-  const made = await server.people.resetToken(email);
+  const made = await server.people.createResetLink(email, null);
   if (!made) throw new ConfigProblem(`Nobody has signed up with ${email}.`);
   return { url: resetUrl(url, made.token) };
 }
 
-/** An invitation in Sandbank's own name: whoever runs the server may do everything. */
+/** An invitation by the operator, who has every right: it ends by use, by expiry or by being revoked. */
 export async function invitationLink(
   { engine }: Pick<Server, 'engine'>,
   orgId: string,
@@ -105,9 +110,9 @@ export async function invitationLink(
 ): Promise<string> {
   const { token, hash } = newInvitationToken();
   const url = invitationUrl(publicUrl, token);
-  const input = { email, role, byRole: 'owner', hash, url, others: 0 } as const;
+  const input = { email, role, hash, url, others: 0 } as const;
   const answer = await engine.submit(
-    systemCommand(createInvitation, input, { orgId, appId: null }, 'operator', wallClock()),
+    systemCommand(createInvitation, input, { orgId, appId: null }, operatorId, wallClock()),
   );
   if (answer.code !== null) throw new Error(`the invitation was refused: ${answer.body}`);
   return url;
@@ -122,7 +127,7 @@ export async function ownerLink(
 ): Promise<string> {
   for (const { id } of await findOpenInvitations(server.reader, orgId, wallClock(), invitationsMax))
     await server.engine.submit(
-      systemCommand(revokeInvitation, { id }, { orgId, appId: null }, 'operator', wallClock()),
+      systemCommand(revokeInvitation, { id }, { orgId, appId: null }, operatorId, wallClock()),
     );
   return invitationLink(server, orgId, 'owner', null, publicUrl, wallClock);
 }

@@ -42,9 +42,10 @@ function lineOf(
   status: number,
   elapsedMs: number,
 ): Readonly<Record<string, unknown>> {
-  const { id, method, routeOptions, principal, answered } = request;
+  const { id, ip, method, routeOptions, principal, answered } = request;
   return {
     requestId: id,
+    ip,
     method,
     // The template, because a path may hold an invitation.
     route: routeOptions.url ?? 'none',

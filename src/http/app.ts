@@ -24,6 +24,7 @@ import { apiVersion } from '../kernel/version.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { addAccessLog } from './access-log.ts';
 import { addApiRoutes } from './api-routes.ts';
+import { addClientAddress } from './client-address.ts';
 import { addConsole, type Console } from './console.ts';
 import type { EventStreams } from './event-stream.ts';
 import { loggerOptions } from './logger.ts';
@@ -43,6 +44,8 @@ export interface AppSettings {
   readonly routes: readonly Route[];
   /** The address under which callers know this server, without a slash at its end. */
   readonly publicUrl: () => string;
+  /** Networks of the proxies whose `X-Forwarded-For` counts. */
+  readonly trustedProxies: readonly string[];
   readonly rateLimiter: RateLimiter | undefined;
   readonly metrics: Metrics | undefined;
   readonly tracing?: RequestTracing | undefined;
@@ -119,6 +122,7 @@ export function createApp(settings: AppSettings): FastifyInstance {
     const { headers, body } = unreadable('The header Expect may only be 100-continue.', docsUrl());
     response.writeHead(statusOf('invalid_request'), headers).end(body);
   });
+  addClientAddress(app, settings.trustedProxies);
   app.addHook('onRequest', (request, _reply, done) => {
     const isLost = request.headers.host === undefined && request.raw.httpVersion === '1.1';
     done(

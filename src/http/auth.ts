@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
-import { BlockList, isIPv6 } from 'node:net';
+import type { BlockList } from 'node:net';
 import type { Committed } from '../engine/batch.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import type { ActivePlan, RequestFault } from '../kernel/fault.ts';
 import type { Principal, Reader } from '../kernel/route.ts';
 import { type Needed, scopesNeeded } from '../kernel/scopes.ts';
+import { isWithin, networkListOf } from '../networks.ts';
 import { apiKeyPattern } from '../resources/api-keys/machine.ts';
 import { findKeyOwner, type KeyOwner } from '../resources/api-keys/store.ts';
 
@@ -97,8 +98,7 @@ export function refuseCaller(
   const { principal, status, expiresAt, allowed } = caller;
   if (status === 'revoked') return refuse('api_key_revoked');
   if (expiresAt !== null && expiresAt <= nowMs) return refuse('api_key_expired');
-  if (allowed && !allowed.check(request.ip, isIPv6(request.ip) ? 'ipv6' : 'ipv4'))
-    return refuse('ip_not_allowed');
+  if (allowed && !isWithin(allowed, request.ip)) return refuse('ip_not_allowed');
   if (request.organization !== undefined && request.organization !== principal.orgId) {
     return refuse('organization_mismatch', { param: 'Sandbank-Organization' });
   }
@@ -133,17 +133,7 @@ function toCaller(owner: KeyOwner): Caller {
     },
     status,
     expiresAt,
-    allowed: allowedCidrs.length === 0 ? undefined : blockListOf(allowedCidrs),
+    allowed: allowedCidrs.length === 0 ? undefined : networkListOf(allowedCidrs),
     faultPlans,
   };
-}
-
-function blockListOf(cidrs: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const cidr of cidrs) {
-    const [address = '', prefix] = cidr.split('/');
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    list.addSubnet(address, Number(prefix ?? (family === 'ipv6' ? 128 : 32)), family);
-  }
-  return list;
 }

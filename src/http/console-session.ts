@@ -3,8 +3,9 @@ import { type Static, type TSchema, Type } from 'typebox';
 import type { Engine } from '../engine/engine.ts';
 import { newSuffix } from '../engine/ids.ts';
 import type { Answer, Submission } from '../engine/submission.ts';
-import type { Outcome } from '../identity/ask.ts';
+import type { Outcome } from '../identity/call-better-auth.ts';
 import type { People, Person } from '../identity/people.ts';
+import { networkOf } from '../identity/sign-in-throttle.ts';
 import type { Actor } from '../kernel/command.ts';
 import { type Presented, resourceBody, type Success, successStatus } from '../kernel/envelope.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
@@ -21,6 +22,7 @@ import { foundOrganization } from '../resources/members/machine.ts';
 import { findMemberships, mayFound } from '../resources/members/store.ts';
 import { refuseOrigin } from './console-origin.ts';
 import { consolePrefix, personOf, setCookies, visitorOf } from './console-routes.ts';
+import { createRateLimiter } from './rate-limit.ts';
 import { Refused } from './refused.ts';
 import { sendAnswer, sendJson } from './send.ts';
 import { compileBody } from './validate.ts';
@@ -31,6 +33,7 @@ export interface SessionSettings {
   readonly reader: Reader;
   readonly publicUrl: () => string;
   readonly wallClock: () => number;
+  readonly uptime: () => number;
   /** Whether anybody may sign up, or only who was invited. */
   readonly isOpen: boolean;
   readonly hashOfToken: (token: string) => Uint8Array;
@@ -61,9 +64,13 @@ const Reset = strict({ token: Token, newPassword: Password });
 const NewOrganization = strict({ name: Name });
 const Nothing = strict({});
 
+/** Requests without a session from one network; twice as many at once. */
+const anonymousPerSecond = 50;
+
 /** The routes of the console that belong to no organization: who is signed in, and how that came about. */
 export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings): void {
-  const { people, engine, reader, publicUrl, wallClock } = settings;
+  const { people, engine, reader, publicUrl, wallClock, uptime } = settings;
+  const anonymous = createRateLimiter(anonymousPerSecond);
 
   const session = async (person: Person | null): Promise<Presented> => {
     const memberships = person ? await findMemberships(reader, person.id) : [];
@@ -98,6 +105,12 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
   function checkOrigin(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
     const foreign = refuseOrigin(request.method, request.headers, publicUrl());
     done(foreign ? new Refused(foreign) : undefined);
+  }
+
+  /** For cheap requests without a session. They have a bound of their own, so that they cannot slow down signing in. */
+  function boundAnonymous({ ip }: FastifyRequest): void {
+    const { refusal } = anonymous.take(networkOf(ip), uptime());
+    if (refusal) throw new Refused(refusal);
   }
 
   function get(
@@ -145,7 +158,7 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
 
   const openInvitation = async (token: string): Promise<KnownInvitation> => {
     const found = await findInvitation(reader, settings.hashOfToken(token));
-    if (!found || !isOpen(found, wallClock())) throw new Refused(refuse('resource_not_found'));
+    if (!found || !isOpen(found, found.creator, wallClock())) throw new Refused(refuse('resource_not_found'));
     return found;
   };
 
@@ -161,15 +174,22 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
   });
 
   post('session/sign_up', SignUp, async ({ invitation: token, ...asked }, request, reply) => {
+    boundAnonymous(request);
     const invitation = token === undefined ? undefined : await openInvitation(token);
     if (!settings.isOpen && !invitation) throw new Refused(refuse('registration_closed'));
     const email = asked.email.toLowerCase();
     if (invitation && invitation.email !== null && invitation.email !== email)
       throw new Refused(refuse('invitation_for_another', { param: '/email' }));
-    const person = taken(reply, await people.signUp({ ...asked, email }, visitorOf(request)));
-    // Somebody else may have taken the link in the meantime: the account stands, and has joined nothing.
-    const answer = invitation && (await accept(request, invitation, person));
-    const joined = invitation && answer?.code === null ? { joined: invitation.orgId } : {};
+    // Another sign-up may use the link at the same moment: without joining there is no account.
+    const join =
+      invitation &&
+      (async (newcomer: Person) => {
+        const { code } = await accept(request, invitation, newcomer);
+        if (code === null) return undefined;
+        return refuse(code, { message: 'This invitation was used or has ended. Ask for a new one.' });
+      });
+    const person = taken(reply, await people.signUp({ ...asked, email }, visitorOf(request), join));
+    const joined = invitation ? { joined: invitation.orgId } : {};
     return show(reply, { ...(await session(person)), ...joined }, 'created');
   });
 
@@ -202,7 +222,8 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
   });
 
   post('session/password_reset', Reset, async (asked, request, reply) => {
-    taken(reply, await people.resetPassword(asked, visitorOf(request)));
+    boundAnonymous(request);
+    taken(reply, await people.resetPassword(asked));
     return show(reply, await session(null));
   });
 
@@ -270,6 +291,7 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
   });
 
   get('session/invitations/:token', async (request, reply) => {
+    boundAnonymous(request);
     const { token } = request.params as { token: string };
     const { orgName, role, email, expiresAt } = await openInvitation(token);
     return show(reply, {

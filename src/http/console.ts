@@ -27,10 +27,10 @@ export function addConsole(
   console: Console,
   serving: Serving,
 ): void {
-  const { engine, reader, publicUrl, wallClock } = settings;
+  const { engine, reader, publicUrl, wallClock, uptime } = settings;
   const { people, routes: consoleRoutes } = console;
   addConsolePages(app, console.directory);
-  addSessionRoutes(app, { ...console, engine, reader, publicUrl, wallClock });
+  addSessionRoutes(app, { ...console, engine, reader, publicUrl, wallClock, uptime });
   addConsoleStream(app, { people, reader, publicUrl, streams: settings.streams });
   addConsoleSnapshots(app, { people, reader, publicUrl }, console.takeSnapshot);
   addConsoleRoutes(app, { people, reader, publicUrl, routes: settings.routes, consoleRoutes }, serving);

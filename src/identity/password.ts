@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
 /**
@@ -42,10 +43,27 @@ export async function isPassword(password: string, kept: string): Promise<boolea
   return derived.length === wanted.length && timingSafeEqual(derived, wanted);
 }
 
+/** Too many hashes wait for their turn. Callers answer that it can be tried again soon. */
+export class HashQueueFull extends Error {
+  override readonly name = 'HashQueueFull';
+}
+
+// At two at a time and 0.2 s each, the last in the queue waits 3 s, or 6 s.
+const waitingMax = 32;
+const waitingMaxOfTrusted = 64;
+const trusted = new AsyncLocalStorage<true>();
+
+/** Hashes for callers who are known already: a flood of strangers leaves room for them in the queue. */
+export function withTrustedHashing<Result>(work: () => Promise<Result>): Promise<Result> {
+  return trusted.run(true, work);
+}
+
 let running = 0;
 const waiting: (() => void)[] = [];
 
 async function derive(password: string, salt: Buffer, own: Figures): Promise<Buffer> {
+  if (running >= atOnceMax && waiting.length >= (trusted.getStore() ? waitingMaxOfTrusted : waitingMax))
+    throw new HashQueueFull('too many passwords are being hashed');
   while (running >= atOnceMax) await new Promise<void>((resolve) => waiting.push(resolve));
   running += 1;
   try {

@@ -1,10 +1,32 @@
 import type { Database } from '../db/database.ts';
-import { refuse } from '../kernel/errors.ts';
+import { type Refusal, refuse } from '../kernel/errors.ts';
 import type { Instant } from '../kernel/table.ts';
-import { type Asked, ask, type Outcome } from './ask.ts';
-import { addressHeader, resetHours } from './figures.ts';
-import type { Library } from './library.ts';
-import { Tries } from './tries.ts';
+import {
+  type Account,
+  confirmAccount,
+  createAccount,
+  discardAccount,
+  endPendingSignIns,
+  findAccount,
+  takeOverAccount,
+} from './accounts.ts';
+import { type Attempt, callBetterAuth, type Outcome, refuseOverload } from './call-better-auth.ts';
+import { cookiePrefixOf } from './cookie-prefix.ts';
+import { cookieOf, KnownDevices } from './known-devices.ts';
+import { HashQueueFull, hashPassword, withTrustedHashing } from './password.ts';
+import { type ResetLink, ResetLinks } from './reset-links.ts';
+import { removeExpired } from './retention.ts';
+import { claimCode, findPendingSignIn } from './second-factor.ts';
+import { headersOf, type Person, personOf, Sessions, type Visitor } from './sessions.ts';
+import {
+  type Budget,
+  networkOf,
+  SignInThrottle,
+  secondFactorBudget,
+  signInBudgets,
+} from './sign-in-throttle.ts';
+
+export type { Person, SignedIn, Visitor } from './sessions.ts';
 
 export interface PeopleSettings {
   readonly database: Database;
@@ -13,32 +35,11 @@ export interface PeopleSettings {
   readonly wallClock: () => Instant;
 }
 
-/** Where a request comes from, and what the browser brought along. */
-export interface Visitor {
-  readonly address: string;
-  readonly agent: string | undefined;
-  readonly cookies: string | undefined;
-}
-
-export interface Person {
-  readonly id: string;
+export interface DeclaredUser {
   readonly email: string;
-  readonly name: string;
-  readonly hasTwoFactor: boolean;
-}
-
-export interface SignedIn {
-  readonly person: Person;
-  readonly sessionId: string;
-}
-
-export interface Device {
-  readonly id: string;
-  readonly createdAt: Instant;
-  readonly lastSeenAt: Instant;
-  readonly expiresAt: Instant;
-  readonly address: string | null;
-  readonly agent: string | null;
+  readonly password: string;
+  /** Whether an account that somebody registered themselves becomes the seed's. */
+  readonly takeOver?: boolean | undefined;
 }
 
 export interface SecondFactor {
@@ -46,185 +47,183 @@ export interface SecondFactor {
   readonly backupCodes: readonly string[];
 }
 
-interface LibraryUser {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly twoFactorEnabled?: boolean | null | undefined;
-}
-
-/** The people who use the console: who they are, and how they prove it. What they may do is said by their memberships. */
-export class People {
-  readonly #open: () => Promise<Library>;
-  #opened: Promise<Library> | undefined;
-  readonly #tries: Tries;
+/** The people who use the console: who they are, and how they prove it. Memberships say what they may do. */
+export class People extends Sessions {
+  readonly #database: Database;
+  readonly #cookiePrefix: string;
+  readonly #throttle: SignInThrottle;
+  readonly #devices: KnownDevices;
+  readonly #links: ResetLinks;
   readonly #wallClock: () => Instant;
-  readonly #tokens = new Map<string, string>();
 
   constructor({ database, secret, isTls, wallClock }: PeopleSettings) {
-    this.#wallClock = wallClock;
-    this.#tries = new Tries(database);
-    const onResetToken = (email: string, token: string) => void this.#tokens.set(email, token);
-    this.#open = async () => {
-      const { createLibrary } = await import('./library.ts');
-      return createLibrary({ database, secret, isTls, onResetToken });
-    };
-  }
-
-  /** Reading the library takes half a second of a core: that is not for the start, and not for servers that nobody signs in to. */
-  #library(): Promise<Library> {
-    this.#opened ??= this.#open();
-    return this.#opened;
-  }
-
-  /** Whoever is signed in. Looking may prolong the session, which the browser then must know. */
-  async whoIs(visitor: Visitor): Promise<Outcome<SignedIn> | undefined> {
-    if (visitor.cookies === undefined) return undefined;
-    const { response, headers } = await (await this.#library()).api.getSession({
-      headers: headersOf(visitor),
-      returnHeaders: true,
+    super(async () => {
+      const { createBetterAuth } = await import('./better-auth.ts');
+      return createBetterAuth({ database, secret, isTls });
     });
-    if (!response) return undefined;
-    const value = { person: personOf(response.user), sessionId: response.session.id };
-    return { ok: true, value, cookies: headers.getSetCookie() };
+    this.#database = database;
+    this.#wallClock = wallClock;
+    this.#throttle = new SignInThrottle(database);
+    this.#links = new ResetLinks(database);
+    this.#cookiePrefix = cookiePrefixOf(secret, isTls);
+    this.#devices = new KnownDevices({ secret, isTls, cookiePrefix: this.#cookiePrefix });
   }
 
-  async signUp(asked: { name: string; email: string; password: string }, visitor: Visitor): Asked<Person> {
-    const crowded = await this.#tries.take(`sign-up ${asked.email}`, visitor.address, this.#wallClock());
-    if (crowded) return crowded;
-    try {
-      return await ask(
-        async () =>
-          (await this.#library()).api.signUpEmail({
-            body: asked,
-            headers: headersOf(visitor),
-            returnHeaders: true,
-          }),
-        ({ user }) => personOf(user),
-      );
-    } catch (error) {
-      // Two at the same moment: the database let one of them in.
-      if (await this.#find(asked.email)) return refuse('email_taken');
-      throw error;
+  /**
+   * Creates an account and signs in. With `join`, the account exists only if joining succeeds: one invitation makes one account,
+   * however many sign up with it at once.
+   */
+  async signUp(
+    { name, email, password }: { name: string; email: string; password: string },
+    visitor: Visitor,
+    join?: (person: Person) => Promise<Refusal | undefined>,
+  ): Attempt<Person> {
+    const now = this.#wallClock();
+    const network = networkOf(visitor.address);
+    const taken: Budget = { limit: 'takenAddress', of: network };
+    const refusal = await this.#throttle.take([taken, { limit: 'signUp', of: network }], now);
+    if (refusal) return refusal;
+    const passwordHash = await hashUnlessFull(password);
+    if (passwordHash === undefined) return refuseOverload();
+    const asked = { name, email: email.toLowerCase(), passwordHash, isProvisional: join !== undefined };
+    const id = await createAccount(this.#database, asked, now);
+    if (id === null) return refuse('email_taken');
+    await this.#throttle.giveBack([taken]);
+    const person = { id, email: asked.email, name, hasTwoFactor: false };
+    // If joining fails without an answer, the account stays provisional, and is kept only if it has joined after all.
+    const unjoined = await join?.(person);
+    if (unjoined) {
+      await discardAccount(this.#database, id);
+      return unjoined;
     }
+    if (join) await confirmAccount(this.#database, id);
+    const outcome = await this.#checkPassword(asked.email, password, visitor);
+    return outcome.ok ? this.#remembered({ ...outcome, value: person }, visitor) : outcome;
   }
 
-  /** A person with a second factor is not signed in yet: the answer is null. */
-  async signIn(asked: { email: string; password: string }, visitor: Visitor): Asked<Person | null> {
-    const { email, password } = asked;
-    const crowded = await this.#tries.take(email, visitor.address, this.#wallClock());
-    if (crowded) return crowded;
-    const outcome = await ask(
+  /** Null when the person has a second factor, and is not signed in yet. */
+  async signIn(
+    { email, password }: { email: string; password: string },
+    visitor: Visitor,
+  ): Attempt<Person | null> {
+    const account = await findAccount(this.#database, { email });
+    const deviceId = this.#deviceOf(account, visitor);
+    const budgets = signInBudgets(email, visitor.address, deviceId);
+    const refusal = await this.#throttle.take(budgets, this.#wallClock());
+    if (refusal) return refusal;
+    const check = () => this.#checkPassword(email, password, visitor);
+    const outcome = await (deviceId === undefined ? check() : withTrustedHashing(check));
+    if (!outcome.ok) return this.#countFailure(outcome, budgets);
+    await this.#throttle.recordSuccess(budgets);
+    const { value: person } = outcome;
+    return person === null ? outcome : this.#remembered({ ...outcome, value: person }, visitor);
+  }
+
+  #checkPassword(email: string, password: string, visitor: Visitor): Attempt<Person | null> {
+    return callBetterAuth(
       async () =>
-        (await this.#library()).api.signInEmail({
+        (await this.betterAuth()).api.signInEmail({
           body: { email, password },
           headers: headersOf(visitor),
           returnHeaders: true,
         }),
       (response) => ('user' in response && response.user ? personOf(response.user) : null),
     );
-    if (outcome.ok) await this.#tries.wasRight(email, visitor.address);
-    return outcome;
   }
 
-  async verifySecond(asked: { code: string } | { backupCode: string }, visitor: Visitor): Asked<Person> {
-    // The library itself counts how often the codes of one sign-in are guessed; addresses are counted here.
-    const crowded = await this.#tries.take(null, visitor.address, this.#wallClock());
-    if (crowded) return crowded;
+  #deviceOf(account: Account | undefined, { cookies }: Visitor): string | undefined {
+    return account && this.#devices.find(cookies, account, this.#wallClock());
+  }
+
+  /** The account knows this browser from now on. */
+  async #remembered<Value extends { readonly id: string }>(
+    outcome: Outcome<Value>,
+    visitor: Visitor,
+  ): Promise<Outcome<Value>> {
+    const account = await findAccount(this.#database, { id: outcome.value.id });
+    if (!account) return outcome;
+    const cookie = this.#devices.remember(visitor.cookies, account, this.#wallClock());
+    return { ...outcome, cookies: [...outcome.cookies, cookie] };
+  }
+
+  /** The second step of signing in, or the confirmation of a new second factor by the person who is signed in. */
+  async verifySecond(asked: { code: string } | { backupCode: string }, visitor: Visitor): Attempt<Person> {
+    const personId = (await this.whoIs(visitor))?.value.person.id ?? (await this.#pendingPerson(visitor));
+    if (personId === undefined) return refuse('two_factor_failed');
+    const account = await findAccount(this.#database, { id: personId });
+    const budgets = [secondFactorBudget(personId, this.#deviceOf(account, visitor))];
+    const refusal = await this.#throttle.take(budgets, this.#wallClock());
+    if (refusal) return refusal;
+    const outcome = await this.#checkSecond(asked, personId, visitor);
+    if (!outcome.ok) return outcome;
+    await this.#throttle.recordSuccess(budgets);
+    return this.#remembered(outcome, visitor);
+  }
+
+  /** Whose sign-in waits for a second factor. Better Auth checks the signature of the cookie; nobody guesses its identifier. */
+  async #pendingPerson({ cookies }: Visitor): Promise<string | undefined> {
+    const cookie = cookieOf(cookies, `${this.#cookiePrefix}.two_factor`);
+    if (cookie === undefined) return undefined;
+    const [identifier = ''] = cookie.split('.', 1);
+    return findPendingSignIn(this.#database, identifier, this.#wallClock());
+  }
+
+  async #checkSecond(
+    asked: { code: string } | { backupCode: string },
+    personId: string,
+    visitor: Visitor,
+  ): Attempt<Person> {
     const headers = headersOf(visitor);
-    const { api } = await this.#library();
-    const outcome = await ask(
-      () =>
-        'code' in asked
-          ? api.verifyTOTP({ body: { code: asked.code }, headers, returnHeaders: true })
-          : api.verifyBackupCode({ body: { code: asked.backupCode }, headers, returnHeaders: true }),
+    const { api, $context } = await this.betterAuth();
+    if ('backupCode' in asked)
+      return callBetterAuth(
+        () => api.verifyBackupCode({ body: { code: asked.backupCode }, headers, returnHeaders: true }),
+        ({ user }) => personOf(user),
+        // A backup code that another request uses at this moment is refused without an error code.
+        'two_factor_failed',
+      );
+    const { symmetricDecrypt } = await import('better-auth/crypto');
+    const { secretConfig } = await $context;
+    const decrypt = (data: string) => symmetricDecrypt({ key: secretConfig, data });
+    const claim = await claimCode(this.#database, personId, asked.code, decrypt, Date.now());
+    // Better Auth counts the failures of each sign-in, so it checks a code in any case: none that could be right, unless claimed.
+    const code = claim === 'claimed' ? asked.code : '';
+    const outcome = await callBetterAuth(
+      () => api.verifyTOTP({ body: { code }, headers, returnHeaders: true }),
       ({ user }) => personOf(user),
-      // A backup code that somebody else uses at this very moment has no code of its own.
       'two_factor_failed',
     );
-    if (outcome.ok) await this.#tries.wasRight(null, visitor.address);
-    return outcome;
+    if (claim !== 'used') return outcome;
+    return refuse('two_factor_failed', { message: 'This code was used already. Wait for the next one.' });
   }
 
-  signOut(visitor: Visitor): Asked<null> {
-    return ask(
-      async () => (await this.#library()).api.signOut({ headers: headersOf(visitor), returnHeaders: true }),
-      () => null,
-    );
-  }
-
-  rename(name: string, visitor: Visitor): Asked<null> {
-    return ask(
-      async () =>
-        (await this.#library()).api.updateUser({
-          body: { name },
-          headers: headersOf(visitor),
-          returnHeaders: true,
-        }),
-      () => null,
-    );
-  }
-
-  /** All other sessions end: whoever had the old password shall not stay. */
+  /** Ends all other sessions, sign-ins that wait for a second factor, and known devices: the old password may have leaked. */
   async changePassword(
     asked: { currentPassword: string; newPassword: string },
     person: Person,
     visitor: Visitor,
-  ): Asked<null> {
-    return this.#guarded(person, visitor, () =>
-      ask(
+  ): Attempt<null> {
+    const outcome = await this.#guarded(person, visitor, () =>
+      callBetterAuth(
         async () =>
-          (await this.#library()).api.changePassword({
+          (await this.betterAuth()).api.changePassword({
             body: { ...asked, revokeOtherSessions: true },
             headers: headersOf(visitor),
             returnHeaders: true,
           }),
-        () => null,
+        () => person,
       ),
     );
+    if (!outcome.ok) return outcome;
+    await endPendingSignIns(this.#database, person.id);
+    return { ...(await this.#remembered(outcome, visitor)), value: null };
   }
 
-  async devices(visitor: Visitor): Promise<readonly Device[]> {
-    const sessions = await (await this.#library()).api.listSessions({ headers: headersOf(visitor) });
-    return sessions.map(({ id, createdAt, updatedAt, expiresAt, ipAddress, userAgent }) => ({
-      id,
-      createdAt: createdAt.getTime(),
-      lastSeenAt: updatedAt.getTime(),
-      expiresAt: expiresAt.getTime(),
-      address: ipAddress ?? null,
-      agent: userAgent ?? null,
-    }));
-  }
-
-  async revokeDevice(id: string, visitor: Visitor): Asked<null> {
-    const headers = headersOf(visitor);
-    const sessions = await (await this.#library()).api.listSessions({ headers });
-    const session = sessions.find((one) => one.id === id);
-    if (!session) return refuse('resource_not_found');
-    return ask(
-      async () =>
-        (await this.#library()).api.revokeSession({
-          body: { token: session.token },
-          headers,
-          returnHeaders: true,
-        }),
-      () => null,
-    );
-  }
-
-  revokeOthers(visitor: Visitor): Asked<null> {
-    return ask(
-      async () =>
-        (await this.#library()).api.revokeOtherSessions({ headers: headersOf(visitor), returnHeaders: true }),
-      () => null,
-    );
-  }
-
-  enableTwoFactor(password: string, person: Person, visitor: Visitor): Asked<SecondFactor> {
+  enableTwoFactor(password: string, person: Person, visitor: Visitor): Attempt<SecondFactor> {
     return this.#guarded(person, visitor, () =>
-      ask(
+      callBetterAuth(
         async () =>
-          (await this.#library()).api.enableTwoFactor({
+          (await this.betterAuth()).api.enableTwoFactor({
             body: { password, method: 'totp' },
             headers: headersOf(visitor),
             returnHeaders: true,
@@ -237,11 +236,11 @@ export class People {
     );
   }
 
-  disableTwoFactor(password: string, person: Person, visitor: Visitor): Asked<null> {
+  disableTwoFactor(password: string, person: Person, visitor: Visitor): Attempt<null> {
     return this.#guarded(person, visitor, () =>
-      ask(
+      callBetterAuth(
         async () =>
-          (await this.#library()).api.disableTwoFactor({
+          (await this.betterAuth()).api.disableTwoFactor({
             body: { password },
             headers: headersOf(visitor),
             returnHeaders: true,
@@ -251,79 +250,73 @@ export class People {
     );
   }
 
-  /** What the link with which a person chooses a new password carries; null when there is no such person. */
-  async resetToken(email: string): Promise<{ readonly token: string; readonly expiresAt: Instant } | null> {
+  /**
+   * A link with which the person of this address chooses a new password. The creator is a person, or null for the operator. Null
+   * when nobody has this address, or the creator has no right to the link.
+   */
+  async createResetLink(email: string, creatorId: string | null): Promise<ResetLink | null> {
+    const account = await findAccount(this.#database, { email });
+    return account ? this.#links.create(account.id, creatorId, this.#wallClock()) : null;
+  }
+
+  async resetPassword(asked: { token: string; newPassword: string }): Attempt<null> {
+    const { token, newPassword } = asked;
+    if (!(await this.#links.isValid(token, this.#wallClock()))) return refuse('link_invalid');
+    const passwordHash = await withTrustedHashing(() => hashUnlessFull(newPassword));
+    if (passwordHash === undefined) return refuseOverload();
+    const isUsed = await this.#links.use(token, passwordHash, this.#wallClock());
+    return isUsed ? { ok: true, value: null, cookies: [] } : refuse('link_invalid');
+  }
+
+  /**
+   * For the seed file: the person of this address, created with the password when there is none. `isSeeded` is false for an account
+   * that somebody registered themselves, unless the seed takes it over.
+   */
+  async declare(user: DeclaredUser): Promise<{ readonly id: string; readonly isSeeded: boolean }> {
+    const { email, password, takeOver = false } = user;
     const address = email.toLowerCase();
-    const expiresAt = this.#wallClock() + resetHours * 3_600_000;
-    await (await this.#library()).api.requestPasswordReset({ body: { email: address } });
-    const token = this.#tokens.get(address);
-    this.#tokens.delete(address);
-    return token === undefined ? null : { token, expiresAt };
-  }
-
-  async resetPassword(asked: { token: string; newPassword: string }, visitor: Visitor): Asked<null> {
-    const crowded = await this.#tries.take(null, visitor.address, this.#wallClock());
-    if (crowded) return crowded;
-    const outcome = await ask(
-      async () => ({
-        response: await (await this.#library()).api.resetPassword({ body: asked }),
-        headers: new Headers(),
-      }),
-      () => null,
-    );
-    if (outcome.ok) await this.#tries.wasRight(null, visitor.address);
-    return outcome;
-  }
-
-  /** For the seed file: the person of this address, made with the password when there is none. */
-  async declare({ email, password }: { email: string; password: string }): Promise<string> {
-    const { internalAdapter, password: passwords } = await (await this.#library()).$context;
-    const address = email.toLowerCase();
-    const found = await this.#find(address);
-    if (found) return found;
-    const hash = await passwords.hash(password);
-    const name = address.slice(0, address.indexOf('@'));
-    const made = await internalAdapter
-      .createUser({ email: address, name, emailVerified: false }, { method: 'email-password' })
-      .catch(async (error: unknown) => {
-        // Another node starts with the same file at the same moment, and was first.
-        const theirs = await this.#find(address);
-        if (theirs) return null;
-        throw error;
-      });
-    if (!made) return (await this.#find(address)) ?? '';
-    await internalAdapter.linkAccount({
-      ...{ userId: made.id, providerId: 'credential', accountId: made.id, password: hash },
-    });
-    return made.id;
-  }
-
-  async #find(email: string): Promise<string | undefined> {
-    const { internalAdapter } = await (await this.#library()).$context;
-    return (await internalAdapter.findUserByEmail(email))?.user.id;
+    const found = await findAccount(this.#database, { email: address });
+    if (found && (found.isSeeded || !takeOver)) return found;
+    const passwordHash = await hashPassword(password);
+    if (found) {
+      await this.#database.transaction((connection) =>
+        takeOverAccount(connection, found.id, passwordHash, this.#wallClock()),
+      );
+      return { id: found.id, isSeeded: true };
+    }
+    const asked = { name: address.slice(0, address.indexOf('@')), email: address, isSeeded: true };
+    const id = await createAccount(this.#database, { ...asked, passwordHash }, this.#wallClock());
+    // Another node may start with the same file at the same moment, and be first.
+    return id === null ? this.declare(user) : { id, isSeeded: true };
   }
 
   async reap(): Promise<number> {
-    return this.#tries.reap(this.#wallClock());
+    return removeExpired(this.#database, this.#wallClock());
   }
 
-  /** Who is signed in may not guess the password either. */
-  async #guarded<Value>(person: Person, visitor: Visitor, work: () => Asked<Value>): Asked<Value> {
-    const crowded = await this.#tries.take(person.email, visitor.address, this.#wallClock());
-    if (crowded) return crowded;
-    const outcome = await work();
-    if (outcome.ok) await this.#tries.wasRight(person.email, visitor.address);
+  /** A stolen session must not serve to guess the password either; guesses from elsewhere do not count here. */
+  async #guarded<Value>(person: Person, visitor: Visitor, work: () => Attempt<Value>): Attempt<Value> {
+    const budgets: readonly Budget[] = [
+      { limit: 'session', of: `${person.id} ${networkOf(visitor.address)}` },
+    ];
+    const refusal = await this.#throttle.take(budgets, this.#wallClock());
+    if (refusal) return refusal;
+    const outcome = await withTrustedHashing(work);
+    if (!outcome.ok) return this.#countFailure(outcome, budgets);
+    await this.#throttle.recordSuccess(budgets);
     return outcome;
   }
+
+  /** An attempt that was refused before its password was checked has not failed. */
+  async #countFailure(refusal: Refusal, budgets: readonly Budget[]): Promise<Refusal> {
+    if (refusal.code === 'rate_limited') await this.#throttle.giveBack(budgets);
+    return refusal;
+  }
 }
 
-function personOf({ id, email, name, twoFactorEnabled }: LibraryUser): Person {
-  return { id, email, name, hasTwoFactor: twoFactorEnabled ?? false };
-}
-
-function headersOf({ address, agent, cookies }: Visitor): Headers {
-  const headers = new Headers({ [addressHeader]: address });
-  if (agent !== undefined) headers.set('user-agent', agent.slice(0, 500));
-  if (cookies !== undefined) headers.set('cookie', cookies);
-  return headers;
+async function hashUnlessFull(password: string): Promise<string | undefined> {
+  return hashPassword(password).catch((error: unknown) => {
+    if (error instanceof HashQueueFull) return undefined;
+    throw error;
+  });
 }

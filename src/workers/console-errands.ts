@@ -1,5 +1,4 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
-import { isIP } from 'node:net';
 import type { Engine } from '../engine/engine.ts';
 import { refusedCommand, type Submission } from '../engine/submission.ts';
 import { findCurrency } from '../kernel/currency.ts';
@@ -8,6 +7,7 @@ import { limits } from '../kernel/limits.ts';
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
 import type { Terms } from '../kernel/terms.ts';
+import { isCidr } from '../networks.ts';
 import {
   type ApiKeySettings,
   apiKeyPrefix,
@@ -22,7 +22,7 @@ import { countApplications } from '../resources/applications/store.ts';
 import { createInvitation } from '../resources/invitations/machine.ts';
 import { findOpenInvitations } from '../resources/invitations/store.ts';
 import { resetMember } from '../resources/members/machine.ts';
-import { findMembers, isBeyond } from '../resources/members/store.ts';
+import { findMembers } from '../resources/members/store.ts';
 import { Turns } from './turns.ts';
 import type { Errand } from './webhook-errands.ts';
 
@@ -33,7 +33,11 @@ export interface ConsoleErrandsSettings {
   /** The address under which people know this server. */
   readonly publicUrl: () => string;
   readonly people: {
-    resetToken(email: string): Promise<{ readonly token: string; readonly expiresAt: Instant } | null>;
+    /** Null when the creator has no right to it. */
+    createResetLink(
+      email: string,
+      creatorId: string,
+    ): Promise<{ readonly token: string; readonly expiresAt: Instant } | null>;
   };
 }
 
@@ -115,11 +119,9 @@ export function consoleErrands(settings: ConsoleErrandsSettings): ReadonlyMap<st
     const members = await findMembers(reader, submission.context.orgId, limits.membersMax);
     const member = members.find((one) => one.id === id);
     if (!member) return refused(submission, refuse('resource_not_found'));
-    if (await isBeyond(reader, member.personId, byPersonId))
-      return refused(submission, refuse('reset_not_allowed'));
-    const made = await people.resetToken(member.email);
-    if (!made) return refused(submission, refuse('resource_not_found'));
-    return submit(submission, { url: resetUrl(publicUrl(), made.token), expiresAt: made.expiresAt });
+    const link = await people.createResetLink(member.email, byPersonId);
+    if (!link) return refused(submission, refuse('reset_not_allowed'));
+    return submit(submission, { url: resetUrl(publicUrl(), link.token), expiresAt: link.expiresAt });
   };
 
   return new Map([
@@ -159,11 +161,4 @@ function refuseRates(rates: Readonly<Record<string, string>> = {}): Refusal | un
     message: `"${unknown}" is no currency that is supported.`,
     param: '/fx/rates',
   });
-}
-
-export function isCidr(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
 }

@@ -193,7 +193,14 @@ export const provokedBy = {
     'session_missing',
     'sign_in_failed',
   ],
-  consoleTries: ['link_invalid', 'password_wrong', 'rate_limited', 'sign_in_failed'],
+  consoleTries: [
+    'email_taken',
+    'link_invalid',
+    'password_wrong',
+    'rate_limited',
+    'sign_in_failed',
+    'two_factor_failed',
+  ],
   consoleTwoFactor: [
     'invalid_request',
     'password_wrong',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -10,12 +10,13 @@ import type { Server } from '../../src/server.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { runToEnd } from '../support/processes.ts';
 import { decidedOn, openServer } from '../support/server.ts';
-import { goodPassword, historyOf, newcomer, ok, Visitor } from '../support/visitor.ts';
+import { goodPassword, historyOf, join, newcomer, ok, totp, Visitor } from '../support/visitor.ts';
 
 interface User {
   readonly email: string;
   readonly password?: string;
   readonly role: Role;
+  readonly takeOver?: boolean;
 }
 
 function seedOf(name: string, ...users: User[]): Seed {
@@ -78,8 +79,9 @@ describe.each(decidedOn('pglite'))('users of the seed file on %s', (kind) => {
   test('are made once when two nodes start with the file at the same time', async () => {
     const user = { email: freshEmail(), password: goodPassword };
     const { people } = server;
-    const ids = await Promise.all([people.declare(user), people.declare(user), people.declare(user)]);
-    expect(new Set(ids).size).toBe(1);
+    const declared = await Promise.all([people.declare(user), people.declare(user), people.declare(user)]);
+    expect(new Set(declared.map(({ id }) => id)).size).toBe(1);
+    expect(declared.map(({ isSeeded }) => isSeeded)).toEqual([true, true, true]);
   });
 
   test('have the role that the file says, also when it says another one later', async () => {
@@ -121,17 +123,70 @@ describe.each(decidedOn('pglite'))('users of the seed file on %s', (kind) => {
     expect((await visitor.get('session')).body.person, 'sessions go on').toMatchObject({ email });
   });
 
-  test('who has signed up before becomes a member, and keeps name and password', async () => {
-    const email = freshEmail();
-    const person = await newcomer(server, 'Ada Lovelace', { email });
-    await apply(
-      seedOf(freshName(), { email: email.toUpperCase(), password: otherPassword, role: 'developer' }),
-    );
-    expect((await person.get('session')).body).toMatchObject({
-      person: { id: person.personId, name: 'Ada Lovelace' },
-      organizations: [{ role: 'developer' }],
+  describe('whose address somebody registered before', () => {
+    const squat = async () => {
+      const email = freshEmail();
+      return newcomer(server, 'Squatter', { email });
+    };
+
+    test('do not become members: the seed is refused with the remedies', async () => {
+      const squatter = await squat();
+      const name = freshName();
+      for (const role of ['owner', 'viewer'] as const) {
+        const refused = apply(seedOf(name, { email: squatter.email.toUpperCase(), role }));
+        await expect(refused).rejects.toThrow(SeedProblem);
+        await expect(refused).rejects.toThrow(
+          `${role} of organization "${name}", but somebody registered this address themselves`,
+        );
+        await expect(refused).rejects.toThrow('sandbank users invite');
+        await expect(refused).rejects.toThrow('"takeOver": true');
+      }
+      expect((await squatter.get('session')).body).toMatchObject({
+        person: { name: 'Squatter' },
+        organizations: [],
+      });
     });
-    expect((await signIn(email, otherPassword)).code).toBe('sign_in_failed');
+
+    test('are taken over when the file says so: password, sessions and second factor', async () => {
+      const squatter = await squat();
+      const made = ok(await squatter.post('session/two_factor/enable', { password: goodPassword }));
+      ok(await squatter.post('session/two_factor/confirm', { code: totp(String(made.secret)) }));
+      const link = await server.people.createResetLink(squatter.email, null);
+      const seed = seedOf(freshName(), {
+        ...{ email: squatter.email, password: otherPassword, role: 'owner', takeOver: true },
+      });
+      await apply(seed);
+      expect((await squatter.get('session')).body.person, 'sessions').toBeNull();
+      expect((await signIn(squatter.email)).code, 'the old password').toBe('sign_in_failed');
+      const used = { token: link?.token, newPassword: goodPassword };
+      expect((await squatter.post('session/password_reset', used)).code, 'links').toBe('link_invalid');
+      const owner = new Visitor(server.app);
+      const signedIn = ok(await signIn(squatter.email, otherPassword, owner));
+      expect(signedIn).toMatchObject({
+        person: { id: squatter.personId, twoFactor: false },
+        organizations: [{ role: 'owner' }],
+      });
+      ok(await owner.post('session/password', { currentPassword: otherPassword, newPassword: goodPassword }));
+      await apply(seed);
+      expect((await owner.get('session')).body.person, 'once').not.toBeNull();
+      ok(await signIn(squatter.email, goodPassword));
+    });
+
+    test('stay what they are where they were invited; a higher role takes more than the address', async () => {
+      const [name, boss] = [freshName(), freshEmail()];
+      const owner = { email: boss, role: 'owner' } as const;
+      await apply(seedOf(name, owner));
+      const visitor = new Visitor(server.app);
+      const { organizations } = ok(await signIn(boss, goodPassword, visitor));
+      const [{ id: orgId } = { id: '' }] = organizations as { id: string }[];
+      const invited = await squat();
+      await join(invited, visitor, orgId, 'viewer');
+      await apply(seedOf(name, owner, { email: invited.email, role: 'viewer' }));
+      await expect(apply(seedOf(name, owner, { email: invited.email, role: 'owner' }))).rejects.toThrow(
+        SeedProblem,
+      );
+      expect(await rolesOf(invited.email)).toEqual([['viewer', 'active']]);
+    });
   });
 
   test('may belong to several organizations, with one account', async () => {
@@ -202,6 +257,27 @@ test('a restart with the file on the same database changes no account', async ()
   expect((await again(goodPassword)).code).toBe('sign_in_failed');
   ok(await again(otherPassword));
   await second.close();
+});
+
+test('a database that the release before has seeded restarts with the same file', async () => {
+  const databaseUrl = await migratedDatabase(inject('postgresUrl'));
+  const email = freshEmail();
+  const [first, changed] = [seedOf('Acme', { email, role: 'owner' }), freshEmail()];
+  const secret = 's'.repeat(32);
+  const server = await openServer('pglite', { databaseUrl, secret });
+  await applySeed(first, server, Date.now);
+  const run = (text: string) => server.database.query<{ n: number }>({ name: '', text }, []);
+  // As that release leaves it: without the mark, which the migration sets by the history of memberships.
+  await run('update persons set seeded_at = null');
+  await newcomer(server, 'Somebody');
+  const sql = await readFile(new URL('../../migrations/0013_links_and_sign_in.sql', import.meta.url), 'utf8');
+  const [backfill = ''] = /update persons p set[^;]+/.exec(sql) ?? [];
+  await run(backfill);
+  expect(await run('select count(*)::integer as n from persons where seeded_at is null')).toEqual([{ n: 1 }]);
+  await applySeed(first, server, Date.now);
+  const next = seedOf('Acme', { email: changed, role: 'owner' }, { email, role: 'viewer' });
+  await applySeed(next, server, Date.now);
+  await server.close();
 });
 
 /** From the build, as the process that users run. */

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hashWith } from '../../src/identity/password.ts';
 import { People } from '../../src/identity/people.ts';
-import { Tries } from '../../src/identity/tries.ts';
+import { networkOf, SignInThrottle, signInBudgets } from '../../src/identity/sign-in-throttle.ts';
 import { consoleOf, type Server } from '../../src/server.ts';
 import { provokedBy } from '../api/codes.ts';
 import { type Answer, seenCodes } from '../support/api-client.ts';
@@ -10,108 +11,174 @@ import { decidedOn, openApp, openServer } from '../support/server.ts';
 import { goodPassword, newcomer, ok, type Person, Visitor } from '../support/visitor.ts';
 
 const wrong = 'a wrong horse battery';
-const windowMs = 15 * 60_000;
-const ofAccountMax = 10;
-const ofAddressMax = 100;
+const hourMs = 3_600_000;
 
-const limited = (answers: readonly Answer[]) => answers.filter(({ code }) => code === 'rate_limited');
+const count = (answers: readonly Answer[], code: string) =>
+  answers.filter((answer) => answer.code === code).length;
+const retryAfter = ({ headers }: Answer) => Number(headers['retry-after']);
 
 describe.each(decidedOn('postgres'))('guessing a password on %s', (kind) => {
   let server: Server;
   let app: FastifyInstance;
+  let people: People;
   let wallNow = Date.now();
-  let [ada, grace]: Person[] = [];
 
   beforeAll(async () => {
     server = await openServer(kind);
     const { database } = server;
     const wallClock = () => wallNow;
-    const people = new People({ database, secret: 'x'.repeat(32), isTls: false, wallClock });
+    people = new People({ database, secret: 'x'.repeat(32), isTls: false, wallClock });
     app = openApp(server, {
       wallClock,
       console: consoleOf({ registration: 'open' }, people, server.operator),
     });
-    [ada, grace] = await Promise.all([newcomer({ app }, 'Ada'), newcomer({ app }, 'Grace')]);
   });
   afterAll(() => server?.close());
 
-  const known = (person: Person | undefined): Person => {
-    if (!person) throw new Error('nobody has signed up');
-    return person;
-  };
   const at = (address: string) => Object.assign(new Visitor(app), { address });
-  const guess = (email: string, password = wrong, visitor = new Visitor(app)) =>
+  const elsewhere = () => new Visitor(app);
+  const signIn = ({ email }: { email: string }, password: string, visitor = elsewhere()) =>
     visitor.post('session/sign_in', { email, password });
-
-  test('ten tries in a quarter of an hour for one account, however many come at once and from wherever', async () => {
-    const { email } = known(ada);
-    const answers = await Promise.all(
-      Array.from({ length: 25 }, (_, i) => guess(i % 2 ? email : email.toUpperCase())),
-    );
-    const tried = answers.filter(({ code }) => code === 'sign_in_failed');
-    expect(tried).toHaveLength(ofAccountMax);
-    expect(limited(answers)).toHaveLength(25 - ofAccountMax);
-    for (const { status, headers } of limited(answers)) {
-      expect(status).toBe(429);
-      expect(Number(headers['retry-after'])).toBe(windowMs / 1000);
-    }
-    // Not even the right password is looked at now, and nobody learns that it was the right one.
-    expect((await guess(email, goodPassword)).code).toBe('rate_limited');
-    const wrongKey = { currentPassword: goodPassword, newPassword: wrong };
-    expect((await known(ada).post('session/password', wrongKey)).code, 'who is signed in').toBe(
-      'rate_limited',
-    );
-    expect((await known(ada).get('session')).body.person, 'stays signed in').not.toBeNull();
-    expect((await guess(known(grace).email, goodPassword)).status, 'others go on').toBe(200);
-
-    wallNow += windowMs / 3;
-    const later = await guess(email, goodPassword);
-    expect(Number(later.headers['retry-after'])).toBe((windowMs * 2) / 3000);
-    wallNow += (windowMs * 2) / 3 - 1;
-    expect((await guess(email, goodPassword)).code).toBe('rate_limited');
-    wallNow += 1;
-    expect((await guess(email, goodPassword)).status, 'after the window').toBe(200);
-  });
-
-  /** Tries that cost nothing: they are counted, but no password is looked at. */
-  const count = async (email: string, times: number) => {
-    const tries = new Tries(server.database);
+  /** Failures that cost nothing: they are counted, but no password is checked. */
+  const fail = async (email: string, times: number, addressOf: (i: number) => string) => {
+    const throttle = new SignInThrottle(server.database);
     for (let i = 0; i < times; i += 1)
-      expect(await tries.take(email, `192.0.2.${i}`, wallNow)).toBeUndefined();
+      expect(await throttle.take(signInBudgets(email, addressOf(i), undefined), wallNow)).toBeUndefined();
   };
+  const everywhere = (i: number) => `192.0.2.${i}`;
 
-  test('a right password clears the account', async () => {
-    const { email } = known(ada);
-    wallNow += windowMs;
-    await count(email, ofAccountMax - 1);
-    expect((await guess(email, goodPassword)).status, 'the tenth').toBe(200);
-    expect((await guess(email)).code, 'the first again').toBe('sign_in_failed');
-    await count(email, ofAccountMax - 1);
-    expect((await guess(email)).code).toBe('rate_limited');
+  test('from one network: ten at once, then one a minute; the right password works from elsewhere', async () => {
+    const ada = await newcomer({ app }, 'Ada');
+    const attacker = at('192.0.2.1');
+    const answers = await Promise.all(
+      Array.from({ length: 25 }, (_, i) =>
+        signIn({ email: i % 2 ? ada.email : ada.email.toUpperCase() }, wrong, attacker),
+      ),
+    );
+    expect(count(answers, 'sign_in_failed')).toBe(10);
+    expect(count(answers, 'rate_limited')).toBe(15);
+    for (const answer of answers.filter(({ code }) => code === 'rate_limited')) {
+      expect(answer.status).toBe(429);
+      expect(retryAfter(answer)).toBe(60);
+    }
+    expect((await signIn(ada, goodPassword, attacker)).code, 'not checked').toBe('rate_limited');
+    expect((await signIn(ada, goodPassword)).status, 'an unknown device elsewhere').toBe(200);
+    wallNow += 59_000;
+    expect(retryAfter(await signIn(ada, wrong, attacker))).toBe(1);
+    wallNow += 1_000;
+    const later = await Promise.all([1, 2, 3].map(() => signIn(ada, wrong, attacker)));
+    expect(count(later, 'sign_in_failed'), 'one more').toBe(1);
+    expect(count(later, 'rate_limited')).toBe(2);
+    wallNow += hourMs;
+    expect((await signIn(ada, goodPassword, attacker)).status, 'afterwards').toBe(200);
   });
 
-  test('who is signed in may not guess the password either: all ways to it are counted together', async () => {
-    wallNow += windowMs;
-    const person = known(grace);
-    await count(person.email, ofAccountMax - 4);
-    const asked = (currentPassword: string): [string, object][] => [
-      ['session/password', { currentPassword, newPassword: goodPassword }],
-      ['session/two_factor/enable', { password: currentPassword }],
-      ['session/two_factor/disable', { password: currentPassword }],
+  test('from many networks: thirty at once, then one in twenty seconds; a known device is not affected', async () => {
+    const ada = await newcomer({ app }, 'Ada');
+    await fail(ada.email, 30, everywhere);
+    const slowed = await signIn(ada, goodPassword);
+    expect(slowed.code, 'an unknown device').toBe('rate_limited');
+    expect(retryAfter(slowed)).toBe(20);
+    expect(slowed.body.error.message).toBe('Too many attempts failed for this account or from your network.');
+    ok(await ada.post('session/sign_out'));
+    expect((await signIn(ada, goodPassword, ada)).status, 'the browser that signed up').toBe(200);
+    expect((await ada.get('session')).body.person).toMatchObject({ email: ada.email });
+    wallNow += 20_000;
+    expect((await signIn(ada, goodPassword)).status, 'an unknown device, as soon as it says').toBe(200);
+  });
+
+  test('refused attempts cost nothing: whoever keeps trying does not prolong the wait of others', async () => {
+    const ada = await newcomer({ app }, 'Ada');
+    await fail(ada.email, 30, everywhere);
+    wallNow += 10_000;
+    for (let i = 0; i < 20; i += 1) expect((await signIn(ada, wrong)).code).toBe('rate_limited');
+    expect(retryAfter(await signIn(ada, wrong))).toBe(10);
+  });
+
+  test('a known device has ten failures of its own, and slows down by them alone', async () => {
+    const ada = await newcomer({ app }, 'Ada');
+    for (let i = 0; i < 10; i += 1) expect((await signIn(ada, wrong, ada)).code).toBe('sign_in_failed');
+    const slowed = await signIn(ada, goodPassword, ada);
+    expect(slowed.code).toBe('rate_limited');
+    expect(retryAfter(slowed)).toBe(30);
+    expect((await signIn(ada, goodPassword)).status, 'others').toBe(200);
+    wallNow += 30_000;
+    ok(await signIn(ada, goodPassword, ada));
+    expect((await signIn(ada, wrong, ada)).code, 'a right password clears it').toBe('sign_in_failed');
+    expect((await signIn(ada, goodPassword, ada)).status).toBe(200);
+  });
+
+  test.each([
+    [
+      'changed elsewhere',
+      async (ada: Person) => {
+        const visitor = elsewhere();
+        ok(await signIn(ada, goodPassword, visitor));
+        ok(await visitor.post('session/password', { currentPassword: goodPassword, newPassword: wrong }));
+      },
+    ],
+    [
+      'reset by a link',
+      async (ada: Person) => {
+        const link = await people.createResetLink(ada.email, null);
+        const asked = { token: link?.token, newPassword: wrong };
+        ok(await elsewhere().post('session/password_reset', asked));
+      },
+    ],
+  ])('a device is no longer known when the password was %s', async (_how, change) => {
+    const ada = await newcomer({ app }, 'Ada');
+    await change(ada);
+    await fail(ada.email, 30, everywhere);
+    expect((await signIn(ada, wrong, ada)).code, 'wrong is right by now').toBe('rate_limited');
+    wallNow += 20_000;
+    ok(await signIn(ada, wrong, ada));
+    await fail(ada.email, 1, everywhere);
+    expect((await signIn(ada, wrong, ada)).status, 'known again').toBe(200);
+  });
+
+  test('the browser that changed the password stays known', async () => {
+    const ada = await newcomer({ app }, 'Ada');
+    ok(await ada.post('session/password', { currentPassword: goodPassword, newPassword: wrong }));
+    await fail(ada.email, 30, everywhere);
+    expect((await signIn(ada, wrong, ada)).status).toBe(200);
+  });
+
+  test('the cookie of a known device cannot be forged, altered or used for another account', async () => {
+    const [ada, mallory] = [await newcomer({ app }, 'Ada'), await newcomer({ app }, 'Mallory')];
+    const [[name, value] = ['', '']] = [...ada.cookies].filter(([key]) => key.endsWith('.device'));
+    const own = [...mallory.cookies].find(([key]) => key === name)?.[1] ?? '';
+    const [issued = '', id = '', mac = ''] = value.split('.');
+    expect(mac).toHaveLength(43);
+    await fail(ada.email, 30, everywhere);
+    const forged = [
+      own,
+      `${issued}.${id}.${'A'.repeat(43)}`,
+      `${issued}.${'B'.repeat(16)}.${mac}`,
+      `${(Number.parseInt(issued, 36) + 1).toString(36)}.${id}.${mac}`,
+      `${Array(5).fill(own).join('~')}~${value}`,
+      'x'.repeat(4_000),
+      '~~~',
     ];
-    for (const [path, body] of asked(wrong))
-      expect((await person.post(path, body)).code, path).toBe('password_wrong');
-    expect((await guess(person.email)).code).toBe('sign_in_failed');
-    for (const [path, body] of asked(goodPassword))
-      expect((await person.post(path, body)).code, path).toBe('rate_limited');
-    expect((await guess(person.email, goodPassword)).code).toBe('rate_limited');
+    for (const cookie of forged) {
+      const thief = new Visitor(app, new Map([[name, cookie]]));
+      expect((await signIn(ada, goodPassword, thief)).code, cookie).toBe('rate_limited');
+    }
+    const shared = new Visitor(app, new Map([[name, `${own}~${value}`]]));
+    expect((await signIn(ada, goodPassword, shared)).status, 'a browser of two people').toBe(200);
+    const [line = ''] = shared.setCookies.filter((cookie) => cookie.startsWith(name));
+    expect(line).toMatch(/; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Strict$/);
+    expect(line).toContain(own);
+    wallNow += 181 * 24 * hourMs;
+    await fail(ada.email, 30, everywhere);
+    const old = new Visitor(app, new Map([[name, value]]));
+    expect((await signIn(ada, goodPassword, old)).code, 'it ends after half a year').toBe('rate_limited');
   });
 
-  test('a hundred tries from one address, whatever for; other addresses go on', async () => {
-    wallNow += windowMs;
-    const crowd = at('192.0.2.1');
-    const email = `nobody-${randomUUID()}@example.test`;
-    for (let i = 0; i < ofAddressMax; i += 10) {
+  test('requests with made-up links and sign-ups do not use up the budget for signing in', async () => {
+    wallNow += hourMs;
+    const ada = await newcomer({ app }, 'Ada');
+    const crowd = at('192.0.2.7');
+    for (let i = 0; i < 11; i += 1) {
       const token = randomUUID();
       const answers = await Promise.all(
         Array.from({ length: 10 }, () =>
@@ -120,60 +187,134 @@ describe.each(decidedOn('postgres'))('guessing a password on %s', (kind) => {
       );
       for (const { code } of answers) expect(['link_invalid', 'rate_limited']).toContain(code);
     }
-    const refused = await guess(known(ada).email, goodPassword, crowd);
-    expect(refused.code).toBe('rate_limited');
-    expect(refused.headers['retry-after']).toBe(String(windowMs / 1000));
-    const signUp = { name: 'X', email, password: goodPassword };
-    expect((await crowd.post('session/sign_up', signUp)).code).toBe('rate_limited');
-    expect((await guess(known(ada).email, goodPassword, at('192.0.2.2'))).status).toBe(200);
-    wallNow += windowMs;
-    expect((await guess(known(ada).email, goodPassword, crowd)).status).toBe(200);
+    const signUp = { name: 'X', email: ada.email, password: goodPassword };
+    for (let i = 0; i < 11; i += 1) await crowd.post('session/sign_up', signUp);
+    expect((await crowd.post('session/two_factor', { code: '000000' })).code).toBe('two_factor_failed');
+    expect((await signIn(ada, goodPassword, crowd)).status).toBe(200);
   });
 
-  test('people who sign in rightly do not use up the tries of their address', async () => {
-    wallNow += windowMs;
-    const office = at('192.0.2.3');
-    for (let i = 0; i < 2; i += 1) ok(await guess(known(ada).email, goodPassword, office));
-    const rows = await server.database.query<{ tries: number }>(
-      { name: '', text: 'select tries from sign_in_tries where since >= $1 and tries > 0' },
-      [new Date(wallNow).toISOString()],
+  test('unauthenticated requests from one network have a bound of their own', async () => {
+    const crowd = at('192.0.2.8');
+    const asked = { token: randomUUID(), newPassword: goodPassword };
+    const answers = await Promise.all(
+      Array.from({ length: 150 }, () => crowd.post('session/password_reset', asked)),
     );
-    expect(rows).toEqual([]);
+    expect(count(answers, 'rate_limited')).toBeGreaterThan(0);
+    expect(count(answers, 'link_invalid')).toBeGreaterThanOrEqual(100);
+    expect((await at('192.0.2.9').post('session/password_reset', asked)).code).toBe('link_invalid');
   });
 
-  test('who chose a new password with a good link has not used up a try', async () => {
-    wallNow += windowMs;
-    const made = await server.people.resetToken(known(ada).email);
-    const asked = { token: made?.token, newPassword: goodPassword };
-    ok(await at('192.0.2.4').post('session/password_reset', asked));
-    const rows = await server.database.query<{ tries: number }>(
-      { name: '', text: 'select tries from sign_in_tries where since >= $1 and tries > 0' },
-      [new Date(wallNow).toISOString()],
-    );
-    expect(rows).toEqual([]);
+  test('whoever asks which addresses are taken gets ten answers, then one a minute', async () => {
+    wallNow += hourMs;
+    const ada = await newcomer({ app }, 'Ada');
+    const curious = at('2001:db8:1:2:3::4');
+    const signUp = { name: 'X', email: ada.email, password: goodPassword };
+    for (let i = 0; i < 10; i += 1) {
+      curious.address = `2001:db8:1:2:3::${i}`;
+      expect((await curious.post('session/sign_up', signUp)).code).toBe('email_taken');
+    }
+    const slowed = await curious.post('session/sign_up', signUp);
+    expect(slowed.code).toBe('rate_limited');
+    expect(retryAfter(slowed)).toBe(60);
+    expect((await at('2001:db8:1:3::1').post('session/sign_up', signUp)).code).toBe('email_taken');
+    wallNow += 60_000;
+    const email = `new-${randomUUID()}@example.test`;
+    expect((await curious.post('session/sign_up', { ...signUp, email })).status, 'a free one').toBe(201);
+    const again = await curious.post('session/sign_up', signUp);
+    expect(again.code, 'a free address used nothing up').toBe('email_taken');
   });
 
-  test('what lies behind the window is forgotten', async () => {
-    wallNow += windowMs;
-    await guess(known(ada).email);
-    const kept = async () =>
-      (await server.database.query({ name: '', text: 'select subject from sign_in_tries' }, [])).length;
-    expect(await kept()).toBeGreaterThan(0);
-    const { database } = server;
-    const later = () => wallNow + windowMs;
-    await new People({ database, secret: 'x'.repeat(32), isTls: false, wallClock: later }).reap();
-    expect(await kept()).toBe(0);
+  test('a session has failures of its own: neither guesses elsewhere slow it down, nor may it guess', async () => {
+    const grace = await newcomer({ app }, 'Grace');
+    await fail(grace.email, 30, everywhere);
+    const asked = (currentPassword: string): [string, object][] => [
+      ['session/password', { currentPassword, newPassword: goodPassword }],
+      ['session/two_factor/enable', { password: currentPassword }],
+      ['session/two_factor/disable', { password: currentPassword }],
+    ];
+    ok(await grace.post(...(asked(goodPassword)[0] ?? ['', {}])));
+    for (let i = 0; i < 10; i += 1) {
+      const [path, body] = asked(wrong)[i % 3] ?? ['', {}];
+      expect((await grace.post(path, body)).code, path).toBe('password_wrong');
+    }
+    for (const [path, body] of asked(goodPassword)) {
+      const slowed = await grace.post(path, body);
+      expect(slowed.code, path).toBe('rate_limited');
+      expect(retryAfter(slowed)).toBe(30);
+    }
   });
 
-  test('neither addresses nor passwords are kept with the count', async () => {
-    await guess(known(ada).email, wrong, at('192.0.2.9'));
-    const rows = await server.database.query<{ row: string }>(
-      { name: '', text: 'select row_to_json(t)::text as row from sign_in_tries t' },
+  test('one network has a hundred failures for all accounts, then one in five seconds', async () => {
+    wallNow += hourMs;
+    const ada = await newcomer({ app }, 'Ada');
+    for (let i = 0; i < 100; i += 1)
+      await fail(`nobody-${i}@example.test`, 1, () => `2001:db8:ffff:1::${i.toString(16)}`);
+    const office = at('2001:db8:ffff:1:aaaa::1');
+    const slowed = await signIn(ada, goodPassword, office);
+    expect(slowed.code).toBe('rate_limited');
+    expect(retryAfter(slowed)).toBe(5);
+    ada.address = office.address;
+    expect((await signIn(ada, goodPassword, ada)).status, 'a known device there').toBe(200);
+    expect((await signIn(ada, goodPassword, at('2001:db8:ffff:2::1'))).status).toBe(200);
+  });
+
+  const budgets = () =>
+    server.database.query<{ subject: string; fullAt: number }>(
+      { name: '', text: 'select subject, full_at as "fullAt" from sign_in_budgets' },
       [],
     );
-    const kept = JSON.stringify(rows);
-    for (const text of [known(ada).email, '192.0.2.9', wrong]) expect(kept).not.toContain(text);
+
+  test('people who sign in rightly, or choose a new password with a valid link, use nothing up', async () => {
+    wallNow += 24 * hourMs;
+    await people.reap();
+    expect(await budgets()).toEqual([]);
+    const ada = await newcomer({ app }, 'Ada');
+    const link = await people.createResetLink(ada.email, null);
+    ok(await elsewhere().post('session/password_reset', { token: link?.token, newPassword: goodPassword }));
+    for (let i = 0; i < 3; i += 1) ok(await signIn(ada, goodPassword, at('192.0.2.3')));
+    const used = (await budgets()).filter(({ fullAt }) => fullAt > wallNow);
+    expect(used, 'the sign-up alone').toHaveLength(1);
   });
+
+  test('budgets that are full again are removed', async () => {
+    await signIn(await newcomer({ app }, 'Ada'), wrong);
+    await people.reap();
+    expect((await budgets()).length).toBeGreaterThan(0);
+    wallNow += 24 * hourMs;
+    await people.reap();
+    expect(await budgets()).toEqual([]);
+  });
+
+  test('neither addresses nor passwords are stored with the budgets', async () => {
+    const ada = await newcomer({ app }, 'Ada');
+    await signIn(ada, wrong, at('192.0.2.9'));
+    for (const { subject } of await budgets()) expect(subject).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test('many password checks at once are refused before they pile up', async () => {
+    const ada = await newcomer({ app }, 'Ada');
+    hashWith({ cost: 2 ** 14, blockSize: 8, parallelization: 1 });
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, i) =>
+        signIn({ email: `nobody-${i}@example.test` }, wrong, at(`198.51.100.${i}`)),
+      ),
+    );
+    expect(count(answers, 'rate_limited')).toBeGreaterThan(0);
+    expect(count(answers, 'sign_in_failed')).toBeGreaterThanOrEqual(32);
+    for (const answer of answers.filter(({ code }) => code === 'rate_limited'))
+      expect(retryAfter(answer)).toBe(3);
+    expect((await signIn(ada, goodPassword)).status).toBe(200);
+  });
+});
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:0db8::1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+])('the network of %s is %s', (address, network) => {
+  expect(networkOf(address)).toBe(network);
 });
 
 test('the codes seen here are those of the list', () => {

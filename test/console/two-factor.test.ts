@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Server } from '../../src/server.ts';
+import { People } from '../../src/identity/people.ts';
+import { consoleOf, type Server } from '../../src/server.ts';
 import { provokedBy } from '../api/codes.ts';
 import { type Answer, seenCodes } from '../support/api-client.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { decidedOn, openApp, openServer } from '../support/server.ts';
 import { goodPassword, newcomer, ok, type Person, totp, Visitor } from '../support/visitor.ts';
 
 const stepMs = 30_000;
+const ownSecret = 's'.repeat(32);
 
 describe.each(decidedOn('postgres'))('the second factor on %s', (kind) => {
   let server: Server;
@@ -15,7 +17,7 @@ describe.each(decidedOn('postgres'))('the second factor on %s', (kind) => {
   let backupCodes: readonly string[];
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await openServer(kind, { secret: ownSecret });
     ada = await newcomer(server);
     enabled = await ada.post('session/two_factor/enable', { password: goodPassword });
     ok(enabled);
@@ -29,6 +31,12 @@ describe.each(decidedOn('postgres'))('the second factor on %s', (kind) => {
     const visitor = new Visitor(server.app);
     const answer = await visitor.post('session/sign_in', { email: ada.email, password: goodPassword });
     return { visitor, answer };
+  };
+  /** A code that can be accepted, as if time had passed since the last one: each is accepted once. */
+  const freshCode = async () => {
+    const text = 'update person_two_factors set last_counter = null where person_id = $1';
+    await server.database.query({ name: '', text }, [ada.personId]);
+    return totp(secret);
   };
   const second = (visitor: Visitor, body: object) => visitor.post('session/two_factor', body);
   /** None of the codes that an authenticator shows about now. */
@@ -110,11 +118,11 @@ describe.each(decidedOn('postgres'))('the second factor on %s', (kind) => {
     const copy = visitor.copy();
     expect((await second(visitor, { code: wrongCode() })).code).toBe('two_factor_failed');
     expect((await visitor.get('session')).body.person).toBeNull();
-    const signedIn = await second(visitor, { code: totp(secret) });
+    const signedIn = await second(visitor, { code: await freshCode() });
     expect(signedIn.status, signedIn.text).toBe(200);
     expect(signedIn.body.person).toMatchObject({ email: ada.email, twoFactor: true });
     expect((await visitor.get('session/devices')).status).toBe(200);
-    expect((await second(copy, { code: totp(secret) })).code).toBe('two_factor_failed');
+    expect((await second(copy, { code: await freshCode() })).code).toBe('two_factor_failed');
     expect((await copy.get('session')).body.person).toBeNull();
   });
 
@@ -173,17 +181,93 @@ describe.each(decidedOn('postgres'))('the second factor on %s', (kind) => {
     expect(codes).toEqual(['two_factor_failed', 'two_factor_failed']);
   });
 
-  test('codes cannot be guessed: each sign-in bears five, and each address a hundred', async () => {
+  describe('a code is accepted once', () => {
+    test('also for another sign-in, and neither are the codes of earlier steps after it', async () => {
+      const code = await freshCode();
+      const [first, again, earlier] = [await halfway(), await halfway(), await halfway()];
+      expect((await second(first.visitor, { code })).status).toBe(200);
+      const refused = await second(again.visitor, { code });
+      expect(refused.code).toBe('two_factor_failed');
+      expect(refused.body.error.message).toBe('This code was used already. Wait for the next one.');
+      expect((await again.visitor.get('session')).body.person).toBeNull();
+      const before = totp(secret, Date.now() - stepMs);
+      expect((await second(earlier.visitor, { code: before })).code).toBe('two_factor_failed');
+      const next = totp(secret, Date.now() + stepMs);
+      expect((await second(again.visitor, { code: next })).status, 'the next code').toBe(200);
+    });
+
+    test('the code that confirmed the second factor does not sign in', async () => {
+      const eve = await newcomer(server, 'Eve');
+      const made = ok(await eve.post('session/two_factor/enable', { password: goodPassword }));
+      const code = totp(String(made.secret));
+      ok(await eve.post('session/two_factor/confirm', { code }));
+      const visitor = new Visitor(server.app);
+      ok(await visitor.post('session/sign_in', { email: eve.email, password: goodPassword }));
+      expect((await second(visitor, { code })).code).toBe('two_factor_failed');
+    });
+
+    test('on several nodes at the same moment one of them accepts it', async () => {
+      const { database } = server;
+      const people = new People({ database, secret: ownSecret, isTls: false, wallClock: Date.now });
+      const other = openApp(server, {
+        console: consoleOf({ registration: 'open' }, people, server.operator),
+      });
+      const browsers = await Promise.all([halfway(), halfway(), halfway(), halfway()]);
+      const code = await freshCode();
+      const answers = await Promise.all(
+        browsers.map(({ visitor }, i) => second(i % 2 ? visitor.at(other) : visitor, { code })),
+      );
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    });
+  });
+
+  test('a new password ends sign-ins that wait for a second factor', async () => {
+    const { visitor } = await halfway();
+    const change = { currentPassword: goodPassword, newPassword: 'another horse battery' };
+    ok(await ada.post('session/password', change));
+    expect((await second(visitor, { code: await freshCode() })).code).toBe('two_factor_failed');
+    expect((await second(visitor, { backupCode: backupCodes[5] })).code).toBe('two_factor_failed');
+    expect((await visitor.get('session')).body.person).toBeNull();
+    ok(
+      await ada.post('session/password', {
+        currentPassword: change.newPassword,
+        newPassword: goodPassword,
+      }),
+    );
+    const { visitor: late } = await halfway();
+    const link = await server.people.createResetLink(ada.email, null);
+    ok(
+      await new Visitor(server.app).post('session/password_reset', {
+        token: link?.token,
+        newPassword: goodPassword,
+      }),
+    );
+    expect((await second(late, { code: await freshCode() })).code).toBe('two_factor_failed');
+    const back = await ada.post('session/sign_in', { email: ada.email, password: goodPassword });
+    expect(back.body.status).toBe('two_factor_required');
+    ok(await second(ada, { code: await freshCode() }));
+  });
+
+  test('codes cannot be guessed: a sign-in bears five, an account ten and then one in two minutes', async () => {
     const { visitor } = await halfway();
     for (let i = 0; i < 5; i += 1) {
       visitor.address = `192.0.2.${i + 1}`;
       expect((await second(visitor, { code: wrongCode() })).code).toBe('two_factor_failed');
     }
-    const right = await second(visitor, { code: totp(secret) });
+    const right = await second(visitor, { code: await freshCode() });
     expect(right.code, 'the right one comes too late').toBe('two_factor_failed');
-    const crowd = Object.assign(new Visitor(server.app), { address: '192.0.2.77' });
-    const answers = await Promise.all(Array.from({ length: 102 }, () => second(crowd, { code: '000000' })));
-    expect(answers.filter(({ code }) => code === 'rate_limited')).toHaveLength(2);
+    const { visitor: next } = await halfway();
+    for (let i = 0; i < 4; i += 1)
+      expect((await second(next, { code: wrongCode() })).code).toBe('two_factor_failed');
+    const { visitor: last } = await halfway();
+    const slowed = await second(last, { code: await freshCode() });
+    expect(slowed.code, 'even the right one, from an unknown device').toBe('rate_limited');
+    expect(Number(slowed.headers['retry-after'])).toBeLessThanOrEqual(120);
+    // The owner signs in from a known device, whatever others guess elsewhere.
+    ok(await ada.post('session/sign_out'));
+    ok(await ada.post('session/sign_in', { email: ada.email, password: goodPassword }));
+    ok(await second(ada, { code: await freshCode() }));
+    expect((await ada.get('session')).body.person).toMatchObject({ email: ada.email });
   });
 
   test('is kept encrypted, and so are the backup codes', async () => {

@@ -38,7 +38,7 @@ describe('the log', () => {
     expect(lines).toHaveLength(1);
     await app.inject('/things/1');
     expect(lines).toMatchObject([
-      { level: 'warn', msg: 'slow request', route: '/things/:id', status: 200, more: 0 },
+      { level: 'warn', msg: 'slow request', route: '/things/:id', status: 200, more: 0, ip: '127.0.0.1' },
       { level: 'warn', msg: 'slow request', more: 4, requestId: expect.any(String) },
     ]);
     expect(JSON.stringify(lines)).not.toContain('secret');

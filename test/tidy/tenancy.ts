@@ -7,6 +7,8 @@ export const exempt: ReadonlyMap<string, string> = new Map([
     (table) => [table, 'a person may belong to several organizations'] as const,
   ),
   ['sign_in_tries', 'who tries to sign in is not known yet'],
+  ['sign_in_budgets', 'whoever signs in has not been identified yet'],
+  ['password_reset_links', 'a person may belong to several organizations'],
 ]);
 
 /** Every table's primary key starts with org_id, so that no row can exist outside an organization. */

@@ -56,9 +56,9 @@ export const invitationRoutes: readonly ConsoleRoute[] = [
     summary: 'Invite somebody; the answer shows the link, once',
     body: CreateBody,
     command: createInvitation,
-    input: ({ principal, body }) => {
+    input: ({ body }) => {
       const { email, role } = body as Static<typeof CreateBody>;
-      return { email: email?.toLowerCase() ?? null, role, byRole: principal.role };
+      return { email: email?.toLowerCase() ?? null, role };
     },
   },
   {

@@ -1,9 +1,9 @@
 import { accepted, type CommandKind, change } from '../../kernel/command.ts';
-import { refuse } from '../../kernel/errors.ts';
+import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { defineMachine, refuseMove } from '../../kernel/machine.ts';
-import type { Role } from '../../kernel/roles.ts';
+import { isAtLeast, type Role } from '../../kernel/roles.ts';
 import type { Instant } from '../../kernel/table.ts';
 import { joined, type MemberRow, memberIdOf, readsMember, refuseOwners } from '../members/machine.ts';
 import type { OrganizationRow } from '../organizations/machine.ts';
@@ -29,16 +29,22 @@ export interface InvitationRow {
   readonly version: number;
   /** Of what the link carries. */
   readonly hash: Uint8Array;
+  /** The person who created it, or `operatorId`; null for one that a node of an earlier release created. */
+  readonly creatorId: string | null;
+  /** The version of the creator's membership: it is valid only while the membership has not changed. */
+  readonly creatorVersion: number | null;
   /** Wall time. */
   readonly expiresAt: Instant;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }
 
+/** Creates invitations in the name of the server (`sandbank users invite`), with every right. */
+export const operatorId = 'operator';
+
 export interface CreateInvitation {
   readonly email: string | null;
   readonly role: Role;
-  readonly byRole: Role;
   readonly hash: Uint8Array;
   /** What the link is; the answer shows it, once. */
   readonly url: string;
@@ -52,9 +58,14 @@ export const createInvitation: CommandKind<CreateInvitation> = {
   name: 'invitations.create',
   success: 'created',
   answersWithSecret: true,
-  reads: () => [],
-  authorize: ({ role, byRole }) => (role === 'owner' && byRole !== 'owner' ? refuseOwners() : undefined),
-  decide: ({ email, role, hash, url, others }, { orgId, suffix, wallNow }) => {
+  reads: (_input, { actor }) =>
+    actor.kind === 'person' ? [{ resource: 'member', id: memberIdOf(actor.id), lock: 'share' }] : [],
+  authorize: ({ role }, { actor }, rows) =>
+    actor.kind === 'person'
+      ? refuseCreator(rows.get<MemberRow>('member', memberIdOf(actor.id)), role)
+      : undefined,
+  decide: ({ email, role, hash, url, others }, { orgId, actor, suffix, wallNow }, rows) => {
+    const creator = actor.kind === 'person' ? rows.get<MemberRow>('member', memberIdOf(actor.id)) : null;
     if (others >= limits.invitationsPendingMax)
       return refuse('limit_reached', {
         message: `At most ${limits.invitationsPendingMax} invitations are open at once. Revoke some first.`,
@@ -62,6 +73,8 @@ export const createInvitation: CommandKind<CreateInvitation> = {
     const row: InvitationRow = {
       ...{ orgId, id: formatId('invitation', suffix), email, role, hash },
       ...{ status: 'pending', version: 1 },
+      creatorId: actor.id,
+      creatorVersion: creator?.version ?? null,
       expiresAt: wallNow + limits.invitationDays * dayMs,
       createdAt: wallNow,
       updatedAt: wallNow,
@@ -96,7 +109,7 @@ export interface AcceptInvitation {
   readonly email: string;
 }
 
-/** A link that was used, revoked or forgotten too long is as little there as one that never was. */
+/** The right to create it is checked again: a link that was used, revoked, has expired or lost its creator does not exist. */
 export const acceptInvitation: CommandKind<AcceptInvitation> = {
   name: 'invitations.accept',
   success: 'ok',
@@ -104,14 +117,23 @@ export const acceptInvitation: CommandKind<AcceptInvitation> = {
     { resource: 'invitation', id, lock: 'update' },
     ...readsMember(memberIdOf(personId), orgId),
   ],
+  thenReads: ({ id }, rows) => {
+    const creatorId = rows.get<InvitationRow>('invitation', id)?.creatorId;
+    return isPerson(creatorId) ? [{ resource: 'member', id: memberIdOf(creatorId), lock: 'share' }] : [];
+  },
   decide: ({ id, personId, email }, { orgId, wallNow }, rows) => {
     const before = rows.get<InvitationRow>('invitation', id);
     const organization = rows.get<OrganizationRow>('organization', orgId);
-    if (!before || !organization || !isOpen(before, wallNow)) return refuse('resource_not_found');
+    if (!before || !organization) return refuse('resource_not_found');
+    const { creatorId } = before;
+    const creator = isPerson(creatorId) ? rows.get<MemberRow>('member', memberIdOf(creatorId)) : undefined;
+    if (!isOpen(before, creator, wallNow)) return refuse('resource_not_found');
     if (before.email !== null && before.email !== email) return refuse('invitation_for_another');
     const member = rows.get<MemberRow>('member', memberIdOf(personId));
-    // Who is a member already keeps the role, and the link stays good for somebody else.
+    // A member keeps the role, and the link stays valid for somebody else.
     if (member?.status === 'active') return accepted([], 'member', member);
+    // Removal outlives the links of before it: it takes a new invitation to come back.
+    if (member && member.updatedAt > before.createdAt) return refuse('resource_not_found');
     const row: InvitationRow = {
       ...before,
       status: 'accepted',
@@ -126,6 +148,26 @@ export const acceptInvitation: CommandKind<AcceptInvitation> = {
   },
 };
 
-export function isOpen({ status, expiresAt }: InvitationRow, wallNow: Instant): boolean {
-  return status === 'pending' && expiresAt > wallNow;
+/** Whether an invitation can be accepted: pending, not expired, and its creator could create it now, as when they did. */
+export function isOpen(
+  { status, expiresAt, role, creatorId, creatorVersion }: InvitationRow,
+  creator: Pick<MemberRow, 'status' | 'role' | 'version'> | undefined,
+  wallNow: Instant,
+): boolean {
+  if (status !== 'pending' || expiresAt <= wallNow) return false;
+  if (creatorId === operatorId) return true;
+  return creator?.version === creatorVersion && refuseCreator(creator, role) === undefined;
+}
+
+function refuseCreator(
+  creator: Pick<MemberRow, 'status' | 'role'> | undefined,
+  role: Role,
+): Refusal | undefined {
+  if (creator?.status !== 'active') return refuse('resource_not_found');
+  if (!isAtLeast(creator.role, 'admin')) return refuse('role_missing', { details: { role: 'admin' } });
+  return role === 'owner' && creator.role !== 'owner' ? refuseOwners() : undefined;
+}
+
+function isPerson(creatorId: string | null | undefined): creatorId is string {
+  return typeof creatorId === 'string' && creatorId !== operatorId;
 }

@@ -111,20 +111,3 @@ export async function findPlace(
     terms: row.appId === null ? null : terms,
   };
 }
-
-const sharedWith: Statement = {
-  name: 'member_is_elsewhere',
-  text: `select 1 as one from members theirs
-    where theirs.person_id = $1 and theirs.status = 'active' and not exists (
-      select from members own where own.org_id = theirs.org_id and own.person_id = $2
-        and own.status = 'active' and own.role = 'owner') limit 1`,
-};
-
-/** Whether a person belongs to an organization that another person does not own. */
-export async function isBeyond(
-  reader: Pick<Reader, 'rows'>,
-  personId: string,
-  ownerId: string,
-): Promise<boolean> {
-  return (await reader.rows(sharedWith, [personId, ownerId])).length > 0;
-}

@@ -1,15 +1,16 @@
 import { type ErrorCode, type Refusal, refuse } from '../kernel/errors.ts';
+import { HashQueueFull } from './password.ts';
 
-/** What was asked for, and what the browser shall keep from now on. */
+/** The result of a request, and the cookies to set in the browser. */
 export interface Outcome<Value> {
   readonly ok: true;
   readonly value: Value;
   readonly cookies: readonly string[];
 }
 
-export type Asked<Value> = Promise<Outcome<Value> | Refusal>;
+export type Attempt<Value> = Promise<Outcome<Value> | Refusal>;
 
-/** What Better Auth says of a request that it does not carry out, in our words. */
+/** Better Auth's error codes, and ours. */
 const codes: Readonly<Record<string, ErrorCode>> = {
   INVALID_EMAIL_OR_PASSWORD: 'sign_in_failed',
   INVALID_EMAIL: 'invalid_request',
@@ -32,24 +33,32 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   SESSION_EXPIRED: 'session_missing',
 };
 
-/** Asks the library for something. What it refuses for a reason that a person can mend is a refusal of ours; `unnamed` is for refusals without a reason. */
-export async function ask<Response, Value>(
+/** Calls Better Auth. A refusal that the person can act on becomes one of ours; `unnamed` is for refusals without a code. */
+export async function callBetterAuth<Response, Value>(
   call: () => Promise<{ readonly response: Response; readonly headers: Headers }>,
   read: (response: Response) => Value,
   unnamed?: ErrorCode,
-): Asked<Value> {
+): Attempt<Value> {
   try {
     const { response, headers } = await call();
     return { ok: true, value: read(response), cookies: headers.getSetCookie() };
   } catch (error) {
+    if (error instanceof HashQueueFull) return refuseOverload();
     const { body, statusCode } = error as {
       body?: { code?: string; message?: string };
       statusCode?: number;
     };
-    const isTheirs = statusCode !== undefined && statusCode < 500;
-    const code = body?.code === undefined ? (isTheirs ? unnamed : undefined) : codes[body.code];
+    const isRefusal = statusCode !== undefined && statusCode < 500;
+    const code = body?.code === undefined ? (isRefusal ? unnamed : undefined) : codes[body.code];
     if (code === undefined) throw error;
     if (code !== 'invalid_request') return refuse(code);
     return refuse(code, body?.message === undefined ? {} : { message: `${body.message}.` });
   }
+}
+
+export function refuseOverload(): Refusal {
+  return refuse('rate_limited', {
+    message: 'The server is checking many passwords right now.',
+    retryAfterSeconds: 3,
+  });
 }

@@ -1,22 +1,20 @@
-import { createHash, hkdfSync } from 'node:crypto';
 import { betterAuth } from 'better-auth';
 import { twoFactor } from 'better-auth/plugins/two-factor';
 import type { Database } from '../db/database.ts';
 import { newSuffix } from '../engine/ids.ts';
 import { formatId } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
+import { addressHeader, sessionDays } from './constants.ts';
+import { cookiePrefixOf, sessionKey } from './cookie-prefix.ts';
 import { dialectOf } from './dialect.ts';
-import { addressHeader, resetHours, sessionDays } from './figures.ts';
 import { hashPassword, isPassword } from './password.ts';
 
-export interface LibrarySettings {
+export interface BetterAuthSettings {
   readonly database: Database;
   /** The server's own; what signs sessions is derived from it. */
   readonly secret: string;
   /** Whether people come over TLS. */
   readonly isTls: boolean;
-  /** There is no mail server: the token of a link is handed to whoever asked for it. */
-  readonly onResetToken: (email: string, token: string) => void;
 }
 
 const day = 86_400;
@@ -26,10 +24,8 @@ const at = { createdAt: 'created_at', updatedAt: 'updated_at' };
  * Better Auth: accounts, sessions, second factors. Organizations, roles and keys are not its business but the engine's, so
  * that each change of them is in the audit trail. Nobody reaches its own routes: the console's are in http/.
  */
-export function createLibrary({ database, secret, isTls, onResetToken }: LibrarySettings) {
-  const key = Buffer.from(hkdfSync('sha256', secret, 'sandbank', 'console sessions v1', 32)).toString('hex');
-  // Browsers share cookies between the ports of a host: two servers on one laptop must not sign each other's people out.
-  const mark = createHash('sha256').update(key).digest('hex').slice(0, 8);
+export function createBetterAuth({ database, secret, isTls }: BetterAuthSettings) {
+  const key = sessionKey(secret);
   return betterAuth({
     appName: 'Sandbank',
     baseURL: 'http://console.invalid',
@@ -45,9 +41,8 @@ export function createLibrary({ database, secret, isTls, onResetToken }: Library
       // It counts halves of emoji; what a password may be is said by the schema of the route.
       maxPasswordLength: 2 * limits.passwordLengthMax,
       password: { hash: hashPassword, verify: ({ password, hash }) => isPassword(password, hash) },
-      resetPasswordTokenExpiresIn: resetHours * 3_600,
-      revokeSessionsOnPasswordReset: true,
-      sendResetPassword: async ({ user, token }) => onResetToken(user.email, token),
+      // Accounts are created in one statement (accounts.ts), and reset links know their creator (reset-links.ts).
+      disableSignUp: true,
     },
     user: {
       modelName: 'persons',
@@ -82,12 +77,14 @@ export function createLibrary({ database, secret, isTls, onResetToken }: Library
     verification: {
       modelName: 'person_verifications',
       fields: { expiresAt: 'expires_at', ...at },
-      // What a link carries is as good as a password for a day.
+      // An identifier signs in whoever has it, together with a code.
       storeIdentifier: 'hashed',
     },
     plugins: [
       twoFactor({
         issuer: 'Sandbank',
+        // SignInThrottle slows guesses down; a lockout would hit the account's owner as well.
+        accountLockout: { enabled: false },
         schema: {
           user: { fields: { twoFactorEnabled: 'two_factor_enabled' } },
           twoFactor: {
@@ -103,7 +100,7 @@ export function createLibrary({ database, secret, isTls, onResetToken }: Library
       }),
     ],
     advanced: {
-      cookiePrefix: `${isTls ? '__Host-' : ''}sandbank-${mark}`,
+      cookiePrefix: cookiePrefixOf(secret, isTls),
       useSecureCookies: false,
       defaultCookieAttributes: { httpOnly: true, secure: isTls, sameSite: 'strict', path: '/' },
       // Where a request may come from is looked at before, for all of the console alike.
@@ -117,4 +114,4 @@ export function createLibrary({ database, secret, isTls, onResetToken }: Library
   });
 }
 
-export type Library = ReturnType<typeof createLibrary>;
+export type BetterAuth = ReturnType<typeof createBetterAuth>;

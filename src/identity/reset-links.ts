@@ -1,0 +1,141 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Connection, Database } from '../db/database.ts';
+import type { Instant, Statement } from '../kernel/table.ts';
+import { replacePassword } from './accounts.ts';
+import { resetHours } from './constants.ts';
+
+export interface ResetLink {
+  readonly token: string;
+  readonly expiresAt: Instant;
+}
+
+const tokenBytes = 24;
+/** Creating one more ends the oldest. */
+const linksOfPersonMax = 20;
+
+/**
+ * The password, and the memberships of the target with those of the creator in the same organizations. Members count their
+ * version up with every change of role or status, so the digest differs after any of them, also when it was undone since.
+ */
+const currentState: Statement = {
+  name: 'reset_link_state',
+  text: `select coalesce((select a.password from person_accounts a
+      where a.person_id = $1 and a.provider_id = 'credential' limit 1), '') as password,
+      string_agg(theirs.org_id || ' ' || theirs.version || ' ' || coalesce(own.version, 0), ',' order by theirs.org_id)
+        as memberships,
+      coalesce(bool_and(coalesce(own.role = 'owner' and own.status = 'active', false)), false) as "ownsAll"
+    from members theirs
+    left join members own on own.org_id = theirs.org_id and own.person_id = $2
+    where theirs.person_id = $1 and theirs.status = 'active'`,
+};
+
+const insertLink: Statement = {
+  name: 'reset_link_insert',
+  text: `insert into password_reset_links (hash, person_id, creator_id, state, created_at, expires_at)
+    values ($1, $2, $3, $4, $5, $6)`,
+};
+
+const trimLinks: Statement = {
+  name: 'reset_link_trim',
+  text: `delete from password_reset_links where hash in (
+    select hash from password_reset_links where person_id = $1 order by created_at desc, hash offset $2)`,
+};
+
+const findLink: Statement = {
+  name: 'reset_link_find',
+  text: `select person_id as "personId", creator_id as "creatorId", state from password_reset_links
+    where hash = $1 and expires_at > $2`,
+};
+
+const lockPassword: Statement = {
+  name: 'reset_link_lock',
+  text: `select 1 from person_accounts where person_id = $1 and provider_id = 'credential' for update`,
+};
+
+interface StoredLink {
+  readonly personId: string;
+  readonly creatorId: string | null;
+  readonly state: string;
+}
+
+/**
+ * Links with which a person chooses a new password. A link stores its creator and the state it depends on; the right to create
+ * it is checked again, by the same statement, in the transaction that uses it.
+ */
+export class ResetLinks {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Null when the creator has no right to it: the target belongs to an organization that the creator does not own. */
+  async create(personId: string, creatorId: string | null, now: Instant): Promise<ResetLink | null> {
+    const token = randomBytes(tokenBytes).toString('base64url');
+    const expiresAt = now + resetHours * 3_600_000;
+    return this.#database.transaction(async (connection) => {
+      const state = await stateOf(connection, personId, creatorId);
+      if (state === null) return null;
+      await connection.query(insertLink, [
+        ...[hashOf(token), personId, creatorId, state],
+        ...[new Date(now).toISOString(), new Date(expiresAt).toISOString()],
+      ]);
+      await connection.finish(trimLinks, [personId, linksOfPersonMax]);
+      return { token, expiresAt };
+    });
+  }
+
+  /** Checked before the new password is hashed, so that a made-up token costs one query. */
+  async isValid(token: string, now: Instant): Promise<boolean> {
+    return (await usableLink(this.#database, token, now)) !== undefined;
+  }
+
+  /** Sets the password and ends everything that the old one gave; false when the link is not valid (any more). */
+  async use(token: string, passwordHash: string, now: Instant): Promise<boolean> {
+    return this.#database.transaction(async (connection) => {
+      const found = await usableLink(connection, token, now);
+      if (!found) return false;
+      await connection.query(lockPassword, [found.personId]);
+      // Somebody else may have changed the password, or used a link, while this one waited for the lock.
+      const link = await usableLink(connection, token, now);
+      if (!link) return false;
+      await replacePassword(connection, link.personId, passwordHash, now);
+      return true;
+    });
+  }
+}
+
+async function usableLink(
+  connection: Pick<Connection, 'query'>,
+  token: string,
+  now: Instant,
+): Promise<StoredLink | undefined> {
+  const [link] = await connection.query<StoredLink>(findLink, [hashOf(token), new Date(now).toISOString()]);
+  if (!link) return undefined;
+  const state = await stateOf(connection, link.personId, link.creatorId);
+  return state === link.state ? link : undefined;
+}
+
+/** Null when this creator has no right to create a link for this person. */
+async function stateOf(
+  connection: Pick<Connection, 'query'>,
+  personId: string,
+  creatorId: string | null,
+): Promise<string | null> {
+  const [row] = await connection.query<{
+    readonly password: string;
+    readonly memberships: string | null;
+    readonly ownsAll: boolean;
+  }>(currentState, [personId, creatorId]);
+  if (!row) return null;
+  if (creatorId === null) return digestOf(row.password);
+  return row.ownsAll ? digestOf(`${row.password} ${row.memberships}`) : null;
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}

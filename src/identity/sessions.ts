@@ -1,0 +1,137 @@
+import { refuse } from '../kernel/errors.ts';
+import type { Instant } from '../kernel/table.ts';
+import type { BetterAuth } from './better-auth.ts';
+import { type Attempt, callBetterAuth, type Outcome } from './call-better-auth.ts';
+import { addressHeader } from './constants.ts';
+
+/** Where a request comes from, and what the browser brought along. */
+export interface Visitor {
+  readonly address: string;
+  readonly agent: string | undefined;
+  readonly cookies: string | undefined;
+}
+
+export interface Person {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly hasTwoFactor: boolean;
+}
+
+export interface SignedIn {
+  readonly person: Person;
+  readonly sessionId: string;
+}
+
+export interface Device {
+  readonly id: string;
+  readonly createdAt: Instant;
+  readonly lastSeenAt: Instant;
+  readonly expiresAt: Instant;
+  readonly address: string | null;
+  readonly agent: string | null;
+}
+
+interface BetterAuthUser {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly twoFactorEnabled?: boolean | null | undefined;
+}
+
+/** Who is signed in, and what they can do with their sessions and their profile. */
+export class Sessions {
+  readonly #open: () => Promise<BetterAuth>;
+  #opened: Promise<BetterAuth> | undefined;
+
+  constructor(open: () => Promise<BetterAuth>) {
+    this.#open = open;
+  }
+
+  /** Loading the library takes half a second of a core: not at the start, and not on servers that nobody signs in to. */
+  protected betterAuth(): Promise<BetterAuth> {
+    this.#opened ??= this.#open();
+    return this.#opened;
+  }
+
+  /** The person who is signed in. The check may prolong the session, which sets a cookie. */
+  async whoIs(visitor: Visitor): Promise<Outcome<SignedIn> | undefined> {
+    if (visitor.cookies === undefined) return undefined;
+    const { response, headers } = await (await this.betterAuth()).api.getSession({
+      headers: headersOf(visitor),
+      returnHeaders: true,
+    });
+    if (!response) return undefined;
+    const value = { person: personOf(response.user), sessionId: response.session.id };
+    return { ok: true, value, cookies: headers.getSetCookie() };
+  }
+
+  signOut(visitor: Visitor): Attempt<null> {
+    return callBetterAuth(
+      async () => (await this.betterAuth()).api.signOut({ headers: headersOf(visitor), returnHeaders: true }),
+      () => null,
+    );
+  }
+
+  rename(name: string, visitor: Visitor): Attempt<null> {
+    return callBetterAuth(
+      async () =>
+        (await this.betterAuth()).api.updateUser({
+          body: { name },
+          headers: headersOf(visitor),
+          returnHeaders: true,
+        }),
+      () => null,
+    );
+  }
+
+  async devices(visitor: Visitor): Promise<readonly Device[]> {
+    const sessions = await (await this.betterAuth()).api.listSessions({ headers: headersOf(visitor) });
+    return sessions.map(({ id, createdAt, updatedAt, expiresAt, ipAddress, userAgent }) => ({
+      id,
+      createdAt: createdAt.getTime(),
+      lastSeenAt: updatedAt.getTime(),
+      expiresAt: expiresAt.getTime(),
+      address: ipAddress ?? null,
+      agent: userAgent ?? null,
+    }));
+  }
+
+  async revokeDevice(id: string, visitor: Visitor): Attempt<null> {
+    const headers = headersOf(visitor);
+    const sessions = await (await this.betterAuth()).api.listSessions({ headers });
+    const session = sessions.find((one) => one.id === id);
+    if (!session) return refuse('resource_not_found');
+    return callBetterAuth(
+      async () =>
+        (await this.betterAuth()).api.revokeSession({
+          body: { token: session.token },
+          headers,
+          returnHeaders: true,
+        }),
+      () => null,
+    );
+  }
+
+  revokeOthers(visitor: Visitor): Attempt<null> {
+    return callBetterAuth(
+      async () =>
+        (await this.betterAuth()).api.revokeOtherSessions({
+          headers: headersOf(visitor),
+          returnHeaders: true,
+        }),
+      () => null,
+    );
+  }
+}
+
+export function personOf({ id, email, name, twoFactorEnabled }: BetterAuthUser): Person {
+  return { id, email, name, hasTwoFactor: twoFactorEnabled ?? false };
+}
+
+export function headersOf({ address, agent, cookies }: Visitor): Headers {
+  const headers = new Headers({ [addressHeader]: address });
+  if (agent !== undefined) headers.set('user-agent', agent.slice(0, 500));
+  if (cookies !== undefined) headers.set('cookie', cookies);
+  return headers;
+}

@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import type { Database } from '../db/database.ts';
+import { type Refusal, refuse } from '../kernel/errors.ts';
+import type { Instant, Statement } from '../kernel/table.ts';
+
+/** So many failures at once, then one more every so many seconds. */
+interface Limit {
+  readonly burst: number;
+  readonly everySeconds: number;
+}
+
+/**
+ * One network alone cannot use up the budget of an account: it gets one guess a minute, and the account has three. The limit for
+ * a network bounds guesses at many accounts. docs/console.md states the resulting guess rates.
+ */
+const limits = {
+  /** Passwords for one account, from one network. */
+  accountFromNetwork: { burst: 10, everySeconds: 60 },
+  /** Passwords for one account, from all unknown devices together. */
+  account: { burst: 30, everySeconds: 20 },
+  /** Passwords for all accounts, from the unknown devices of one network. */
+  network: { burst: 100, everySeconds: 5 },
+  /** Passwords for one account, from one device that has signed in to it before. */
+  knownDevice: { burst: 10, everySeconds: 30 },
+  /** Passwords that a signed-in person has to repeat, for each session. */
+  session: { burst: 10, everySeconds: 30 },
+  /** Codes of one account after the right password. A code has a million values, three of which are valid. */
+  secondFactor: { burst: 10, everySeconds: 120 },
+  /** Codes after the right password, from one known device. */
+  secondFactorOfDevice: { burst: 10, everySeconds: 120 },
+  /** Sign-ups from one network: each costs a password hash. */
+  signUp: { burst: 100, everySeconds: 10 },
+  /** Sign-ups from one network that were told that the address is taken. */
+  takenAddress: { burst: 10, everySeconds: 60 },
+} as const satisfies Record<string, Limit>;
+
+/** One budget: which limit applies, and to whom. */
+export interface Budget {
+  readonly limit: keyof typeof limits;
+  readonly of: string;
+}
+
+/** A person who signs in: the account and the network, or a device that the account knows. */
+export function signInBudgets(
+  email: string,
+  address: string,
+  deviceId: string | undefined,
+): readonly Budget[] {
+  const account = email.toLowerCase();
+  if (deviceId !== undefined) return [{ limit: 'knownDevice', of: `${account} ${deviceId}` }];
+  const network = networkOf(address);
+  return [
+    { limit: 'accountFromNetwork', of: `${account} ${network}` },
+    { limit: 'network', of: network },
+    { limit: 'account', of: account },
+  ];
+}
+
+export function secondFactorBudget(personId: string, deviceId: string | undefined): Budget {
+  return deviceId === undefined
+    ? { limit: 'secondFactor', of: personId }
+    : { limit: 'secondFactorOfDevice', of: `${personId} ${deviceId}` };
+}
+
+/**
+ * The budget that fills up at `full_at` (generic cell rate algorithm): an attempt moves that time by one interval, and is admitted
+ * while it is less than a burst ahead. Taking is one atomic statement and can be undone exactly.
+ */
+const take: Statement = {
+  name: 'sign_in_budget_take',
+  text: `insert into sign_in_budgets as b (subject, full_at) values ($1, $2::timestamptz + $3::interval)
+    on conflict (subject) do update set full_at = greatest(b.full_at, $2::timestamptz) + $3::interval
+      where b.full_at <= $2::timestamptz + $4::interval
+    returning 1 as taken`,
+};
+
+const fullAt: Statement = {
+  name: 'sign_in_budget_full_at',
+  text: 'select full_at as "fullAt" from sign_in_budgets where subject = $1',
+};
+
+const giveBack: Statement = {
+  name: 'sign_in_budget_give_back',
+  text: 'update sign_in_budgets set full_at = full_at - $2::interval where subject = $1',
+};
+
+const reset: Statement = {
+  name: 'sign_in_budget_reset',
+  text: 'delete from sign_in_budgets where subject = $1',
+};
+
+/**
+ * How often passwords and codes may be guessed, over all nodes. Only failures count: an attempt is counted before it is checked,
+ * so that many at once gain nothing, and given back when it was right. An exhausted budget slows down and never locks out.
+ */
+export class SignInThrottle {
+  readonly #database: Pick<Database, 'query'>;
+
+  constructor(database: Pick<Database, 'query'>) {
+    this.#database = database;
+  }
+
+  /** Takes from all budgets or from none. */
+  async take(budgets: readonly Budget[], now: Instant): Promise<Refusal | undefined> {
+    const taken: Budget[] = [];
+    for (const budget of budgets) {
+      const { everySeconds, burst } = limits[budget.limit];
+      const tolerance = seconds(everySeconds * (burst - 1));
+      const values = [subjectOf(budget), new Date(now).toISOString(), seconds(everySeconds), tolerance];
+      const rows = await this.#database.query(take, values);
+      if (rows.length === 0) {
+        await this.giveBack(taken);
+        return refuseUntil(await this.#nextAt(budget), now);
+      }
+      taken.push(budget);
+    }
+    return undefined;
+  }
+
+  async #nextAt(budget: Budget): Promise<Instant> {
+    const [row] = await this.#database.query<{ readonly fullAt: Instant }>(fullAt, [subjectOf(budget)]);
+    const { everySeconds, burst } = limits[budget.limit];
+    return (row?.fullAt ?? 0) - everySeconds * (burst - 1) * 1_000;
+  }
+
+  /** The attempt did not fail. */
+  async giveBack(budgets: readonly Budget[]): Promise<void> {
+    for (const budget of budgets)
+      await this.#database.query(giveBack, [subjectOf(budget), seconds(limits[budget.limit].everySeconds)]);
+  }
+
+  /** The password was right: the first, narrowest budget is full again, the others get back what this attempt took. */
+  async recordSuccess([own, ...shared]: readonly Budget[]): Promise<void> {
+    if (own) await this.#database.query(reset, [subjectOf(own)]);
+    await this.giveBack(shared);
+  }
+}
+
+function refuseUntil(at: Instant, now: Instant): Refusal {
+  const retryAfterSeconds = Math.max(1, Math.ceil((at - now) / 1_000));
+  return refuse('rate_limited', {
+    message: 'Too many attempts failed for this account or from your network.',
+    retryAfterSeconds,
+  });
+}
+
+function seconds(count: number): string {
+  return `${count} seconds`;
+}
+
+/** Whoever has one IPv6 address has its whole /64. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = address.split('%')[0]?.split('::') ?? [];
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const groups =
+    tail === undefined ? left : [...left, ...Array(8 - left.length - right.length).fill('0'), ...right];
+  return `${groups
+    .slice(0, 4)
+    .map((group: string) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}
+
+function subjectOf({ limit, of }: Budget): string {
+  return createHash('sha256').update(`${limit} ${of}`).digest('hex');
+}
