@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
@@ -23,6 +22,7 @@ import { createApp } from './http/app.ts';
 import type { Console } from './http/console.ts';
 import { Drain } from './http/drain.ts';
 import { EventStreams } from './http/event-stream.ts';
+import { listen } from './http/http-server.ts';
 import { unmeasured } from './http/metrics.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { People } from './identity/people.ts';
@@ -287,8 +287,7 @@ function assemble(
       sealer.start();
     },
     listen: async () => {
-      await app.listen({ port: config.port, host: config.host });
-      const { port } = app.server.address() as AddressInfo;
+      const port = await listen(app, config.port, config.host);
       const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
       const local = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
       address = config.publicUrl ?? local;
