@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readDatabaseUrl } from './kernel/database-url.ts';
+import { readHostList } from './kernel/host-list.ts';
 
 /** Flags, then environment, then defaults; read once, checked, and never changed afterwards. */
 export interface Config {
@@ -18,6 +19,8 @@ export interface Config {
   /** Whether spans are sent to a collector, by the variables of OpenTelemetry. */
   readonly hasTraces: boolean;
   readonly publicUrl: string | undefined;
+  /** Hosts that requests may name besides the public URL's, loopback and the address that is listened on. */
+  readonly allowedHosts: readonly string[];
   /** For encrypting what must be kept secret; undefined lets an embedded server make its own. */
   readonly secret: string | undefined;
   /** Whether webhooks may go to loopback, private and link-local addresses. */
@@ -67,6 +70,8 @@ whether the signature of a webhook request is right, and why not.
 
   --port PORT        port to listen on; 0 takes a free one       (PORT, 4000)
   --host HOST        address to listen on                        (HOST, 127.0.0.1)
+  --allowed-hosts LIST  hosts that requests may name, with commas
+                     between them                                (SANDBANK_ALLOWED_HOSTS)
   --data DIR         where the embedded database lives, or
                      "memory" to keep nothing                    (SANDBANK_DATA_DIR, ./.sandbank)
   --seed FILE        organizations, applications and keys to
@@ -153,6 +158,7 @@ export function readConfig(
     hasMetrics: flags.metrics === true || switchOf(env.SANDBANK_METRICS || 'off', 'SANDBANK_METRICS'),
     hasTraces: deterministic === undefined && tracesOf(env),
     publicUrl: publicUrlOf(env.SANDBANK_PUBLIC_URL || undefined),
+    allowedHosts: allowedHostsOf(value(flags['allowed-hosts'], 'SANDBANK_ALLOWED_HOSTS') ?? ''),
     secret: secretOf(env.SANDBANK_SECRET || undefined, 'SANDBANK_SECRET'),
     allowsPrivateWebhooks: switchOf(
       env.SANDBANK_PRIVATE_WEBHOOKS || (databaseUrl === undefined ? 'on' : 'off'),
@@ -208,6 +214,7 @@ function readFlags(argv: readonly string[]) {
       options: {
         port: text,
         host: text,
+        'allowed-hosts': text,
         data: text,
         seed: text,
         deterministic: text,
@@ -240,6 +247,12 @@ function hostOf(text: string): string {
   if (!/^[0-9A-Za-z.:_-]{1,253}$/.test(text))
     throw new ConfigProblem(`The host must be a name or an address, not "${text}".`);
   return text;
+}
+
+function allowedHostsOf(text: string): readonly string[] {
+  const read = readHostList(text);
+  if ('problem' in read) throw new ConfigProblem(`SANDBANK_ALLOWED_HOSTS ${read.problem}.`);
+  return read.hosts;
 }
 
 function databaseUrlOf(text: string | undefined): string | undefined {

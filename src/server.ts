@@ -220,6 +220,7 @@ function assemble(
     reader,
     routes: config.role === 'worker' ? [] : routes,
     publicUrl,
+    allowedHosts: isWildcard(config.host) ? config.allowedHosts : [config.host, ...config.allowedHosts],
     rateLimiter: config.rateLimit === undefined ? undefined : createRateLimiter(config.rateLimit),
     metrics,
     tracing,
@@ -288,7 +289,7 @@ function assemble(
     },
     listen: async () => {
       const port = await listen(app, config.port, config.host);
-      const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
+      const host = isWildcard(config.host) ? 'localhost' : config.host;
       const local = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
       address = config.publicUrl ?? local;
       return local;
@@ -320,6 +321,9 @@ function assemble(
     },
   };
 }
+
+/** An address that stands for all addresses of the machine is not the name of a host. */
+const isWildcard = (host: string) => host === '0.0.0.0' || host === '::';
 
 const builtConsole = new URL('console/', built);
 export const builtDocs = new URL('docs/', built);

@@ -22,6 +22,7 @@ import { addAccessLog } from './access-log.ts';
 import { addApiRoutes } from './api-routes.ts';
 import { addConsole, type Console } from './console.ts';
 import type { EventStreams } from './event-stream.ts';
+import { hostCheck } from './hosts.ts';
 import { httpServerParts, type Patience } from './http-server.ts';
 import { loggerOptions } from './logger.ts';
 import { addOperator, type OperatorSettings } from './operator.ts';
@@ -41,6 +42,8 @@ export interface AppSettings {
   readonly routes: readonly Route[];
   /** The address under which callers know this server, without a slash at its end. */
   readonly publicUrl: () => string;
+  /** Names and addresses that may be in the Host header besides the public URL's and loopback. */
+  readonly allowedHosts: readonly string[];
   readonly rateLimiter: RateLimiter | undefined;
   readonly metrics: Metrics | undefined;
   readonly tracing?: RequestTracing | undefined;
@@ -93,11 +96,15 @@ export function createApp(settings: AppSettings): FastifyInstance {
       void sendRefusal(reply as unknown as FastifyReply, refusalOf(error), docsUrl()),
     ...httpServerParts({ docsUrl, patience, queue }),
   });
+  const isServed = hostCheck(settings.publicUrl, settings.allowedHosts);
   app.addHook('onRequest', (request, _reply, done) => {
-    const isLost = request.headers.host === undefined && request.raw.httpVersion === '1.1';
-    done(
-      isLost ? new Refused(refuse('invalid_request', { message: 'The header Host is missing.' })) : undefined,
-    );
+    const { headers, raw } = request;
+    if (headers.host === undefined && raw.httpVersion === '1.1')
+      return done(new Refused(refuse('invalid_request', { message: 'The header Host is missing.' })));
+    // Load balancers and orchestrators probe by address; what they get reveals nothing.
+    const isProbe = request.routeOptions.url === '/healthz' || request.routeOptions.url === '/readyz';
+    const isRefused = !isProbe && !isServed(headers.host, raw.socket.localAddress);
+    done(isRefused ? new Refused(refuse('host_not_allowed', { param: 'Host' })) : undefined);
   });
   // What is not the API's and can be read, for 405. Fastify can be asked as well, but reads the path as a pattern, and some throw.
   const pages = new Set<string>();
