@@ -26,6 +26,7 @@ describe('the configuration', () => {
       hasTraces: false,
       publicUrl: undefined,
       trustedProxies: [],
+      allowedHosts: [],
       secret: undefined,
       allowsPrivateWebhooks: true,
       attemptDays: 30,
@@ -42,6 +43,18 @@ describe('the configuration', () => {
     expect(() => read(['--deterministic', '42', '--data', 'here'])).toThrow(/in memory/);
     expect(() => read(['--deterministic', '42'], shared)).toThrow(/in memory/);
     expect(() => read(['--deterministic', 'x'.repeat(101)])).toThrow(/at most 100/);
+  });
+
+  it('reads the hosts that requests may name', () => {
+    expect(
+      read([], { SANDBANK_ALLOWED_HOSTS: 'sandbank, host.docker.internal,[fd00::1],*.example.com' }),
+    ).toMatchObject({
+      allowedHosts: ['sandbank', 'host.docker.internal', 'fd00::1', '*.example.com'],
+    });
+    expect(read(['--allowed-hosts', 'a'], { SANDBANK_ALLOWED_HOSTS: 'b' }).allowedHosts).toEqual(['a']);
+    for (const wrong of ['a:80', 'http://a', '*', 'a b', '*.', 'a/*'])
+      expect(() => read([], { SANDBANK_ALLOWED_HOSTS: wrong }), wrong).toThrow(/SANDBANK_ALLOWED_HOSTS/);
+    expect(() => read([], { SANDBANK_ALLOWED_HOSTS: Array(101).fill('a').join() })).toThrow(/at most 100/);
   });
 
   it('limits the rate on a shared database, unless told otherwise', () => {

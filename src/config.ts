@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readDatabaseUrl } from './kernel/database-url.ts';
+import { readHostList } from './kernel/host-list.ts';
 import { readNetworks } from './networks.ts';
 
 /** Flags, then environment, then defaults; read once, checked, and never changed afterwards. */
@@ -21,6 +22,8 @@ export interface Config {
   readonly publicUrl: string | undefined;
   /** Networks of the proxies whose `X-Forwarded-For` names the client. */
   readonly trustedProxies: readonly string[];
+  /** Hosts that requests may name besides the public URL's, loopback and the address that is listened on. */
+  readonly allowedHosts: readonly string[];
   /** For encrypting what must be kept secret; undefined lets an embedded server make its own. */
   readonly secret: string | undefined;
   /** Whether webhooks may go to loopback, private and link-local addresses. */
@@ -73,6 +76,8 @@ whether the signature of a webhook request is right, and why not.
 
   --port PORT        port to listen on; 0 takes a free one       (PORT, 4000)
   --host HOST        address to listen on                        (HOST, 127.0.0.1)
+  --allowed-hosts LIST  hosts that requests may name, with commas
+                     between them                                (SANDBANK_ALLOWED_HOSTS)
   --data DIR         where the embedded database lives, or
                      "memory" to keep nothing                    (SANDBANK_DATA_DIR, ./.sandbank)
   --seed FILE        organizations, applications and keys to
@@ -163,6 +168,7 @@ export function readConfig(
     hasTraces: deterministic === undefined && tracesOf(env),
     publicUrl: publicUrlOf(env.SANDBANK_PUBLIC_URL || undefined),
     trustedProxies: trustedProxiesOf(env.SANDBANK_TRUSTED_PROXIES || ''),
+    allowedHosts: allowedHostsOf(value(flags['allowed-hosts'], 'SANDBANK_ALLOWED_HOSTS') ?? ''),
     secret: secretOf(env.SANDBANK_SECRET || undefined, 'SANDBANK_SECRET'),
     allowsPrivateWebhooks: switchOf(
       env.SANDBANK_PRIVATE_WEBHOOKS || (databaseUrl === undefined ? 'on' : 'off'),
@@ -224,6 +230,7 @@ function readFlags(argv: readonly string[]) {
       options: {
         port: text,
         host: text,
+        'allowed-hosts': text,
         data: text,
         seed: text,
         deterministic: text,
@@ -256,6 +263,12 @@ function hostOf(text: string): string {
   if (!/^[0-9A-Za-z.:_-]{1,253}$/.test(text))
     throw new ConfigProblem(`The host must be a name or an address, not "${text}".`);
   return text;
+}
+
+function allowedHostsOf(text: string): readonly string[] {
+  const read = readHostList(text);
+  if ('problem' in read) throw new ConfigProblem(`SANDBANK_ALLOWED_HOSTS ${read.problem}.`);
+  return read.hosts;
 }
 
 function databaseUrlOf(text: string | undefined): string | undefined {

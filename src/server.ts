@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
@@ -24,6 +23,7 @@ import { createApp } from './http/app.ts';
 import type { Console } from './http/console.ts';
 import { Drain } from './http/drain.ts';
 import { EventStreams } from './http/event-stream.ts';
+import { listen } from './http/http-server.ts';
 import { unmeasured } from './http/metrics.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { People } from './identity/people.ts';
@@ -222,6 +222,7 @@ function assemble(
     routes: config.role === 'worker' ? [] : routes,
     publicUrl,
     trustedProxies: config.trustedProxies,
+    allowedHosts: isWildcard(config.host) ? config.allowedHosts : [config.host, ...config.allowedHosts],
     rateLimiter: config.rateLimit === undefined ? undefined : createRateLimiter(config.rateLimit),
     metrics,
     tracing,
@@ -289,9 +290,8 @@ function assemble(
       sealer.start();
     },
     listen: async () => {
-      await app.listen({ port: config.port, host: config.host });
-      const { port } = app.server.address() as AddressInfo;
-      const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
+      const port = await listen(app, config.port, config.host);
+      const host = isWildcard(config.host) ? 'localhost' : config.host;
       const local = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
       address = config.publicUrl ?? local;
       return local;
@@ -323,6 +323,9 @@ function assemble(
     },
   };
 }
+
+/** An address that stands for all addresses of the machine is not the name of a host. */
+const isWildcard = (host: string) => host === '0.0.0.0' || host === '::';
 
 const builtConsole = new URL('console/', built);
 export const builtDocs = new URL('docs/', built);

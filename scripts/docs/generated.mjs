@@ -34,7 +34,14 @@ const titles = {
     404: 'Not found',
     405: 'Method not allowed',
   },
-  ...{ 409: 'Conflict', 410: 'Gone', 413: 'Too large', 415: 'Unsupported media type', 422: 'Not possible' },
+  ...{
+    409: 'Conflict',
+    410: 'Gone',
+    413: 'Too large',
+    415: 'Unsupported media type',
+    421: 'Wrong host',
+    422: 'Not possible',
+  },
   ...{ 429: 'Too many requests', 500: 'Our mistake', 503: 'Not now' },
 };
 

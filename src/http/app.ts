@@ -1,6 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import Fastify, {
   type FastifyInstance,
   type FastifyReply,
@@ -12,27 +10,28 @@ import type { FaultCounter } from '../engine/fault-counter.ts';
 import { newSuffix } from '../engine/ids.ts';
 import type { Answer, Submission } from '../engine/submission.ts';
 import type { CoverageSink } from '../kernel/coverage.ts';
-import { errorBody } from '../kernel/envelope.ts';
-import { refuse, statusOf } from '../kernel/errors.ts';
+import { refuse } from '../kernel/errors.ts';
 import { formatId } from '../kernel/ids.ts';
 import { parseStrict } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import type { RequestSink } from '../kernel/request-log.ts';
 import type { Reader, Route, WrittenBehind } from '../kernel/route.ts';
 import type { RequestTracing } from '../kernel/tracing.ts';
-import { apiVersion } from '../kernel/version.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { addAccessLog } from './access-log.ts';
 import { addApiRoutes } from './api-routes.ts';
 import { addClientAddress } from './client-address.ts';
 import { addConsole, type Console } from './console.ts';
 import type { EventStreams } from './event-stream.ts';
+import { hostCheck } from './hosts.ts';
+import { httpServerParts, type Patience } from './http-server.ts';
 import { loggerOptions } from './logger.ts';
 import { addOperator, type OperatorSettings } from './operator.ts';
 import { addPublicRoutes } from './public-routes.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { Refused, refusalOf } from './refused.ts';
 import { addRequestLog } from './request-log.ts';
+import type { RequestQueueSettings } from './request-queue.ts';
 import { sendRefusal } from './send.ts';
 import { createServing } from './serve.ts';
 import { addTracing } from './tracing.ts';
@@ -46,6 +45,8 @@ export interface AppSettings {
   readonly publicUrl: () => string;
   /** Networks of the proxies whose `X-Forwarded-For` counts. */
   readonly trustedProxies: readonly string[];
+  /** Names and addresses that may be in the Host header besides the public URL's and loopback. */
+  readonly allowedHosts: readonly string[];
   readonly rateLimiter: RateLimiter | undefined;
   readonly metrics: Metrics | undefined;
   readonly tracing?: RequestTracing | undefined;
@@ -72,33 +73,18 @@ export interface AppSettings {
   readonly wallClock: () => number;
   /** For what is kept or limited for a while: it goes on also where the wall clock stands. */
   readonly uptime: () => number;
-  /** What callers are waited for; that of a real server unless told. */
+  /** How long clients are waited for, and what they may have unanswered; as on a real server by default. */
   readonly patience?: Patience;
+  readonly requestQueue?: RequestQueueSettings;
 }
 
-/** How slow a caller may be before the connection ends, in milliseconds. */
-export interface Patience {
-  /** From the first byte, or from the connection, to the end of the headers. */
-  readonly headersMs: number;
-  /** To the end of the body: the snapshot that an operator sends is read as it is written. */
-  readonly requestMs: number;
-  /** Without a byte in either direction: who does not read, or is gone without a word. A stream says something every 15 s. */
-  readonly silentMs: number;
-  /** How often the first two are looked at. */
-  readonly checkMs: number;
-}
-
-// All are said, because Node has the times for headers and for bodies change places when only the second one is shorter.
-const usualPatience: Patience = { headersMs: 15_000, requestMs: 60_000, silentMs: 120_000, checkMs: 5_000 };
-// A connection that says nothing costs some kilobytes; one more than this is closed at once.
-const connectionsMax = 10_000;
 // A long id is as unknown as a short one: it must reach the handler and be a record that is not there.
 // The limit for headers, which the path counts to, is 16 KiB.
 const paramLengthMax = 16 * 1_024;
 
 export function createApp(settings: AppSettings): FastifyInstance {
   const docsUrl = () => `${settings.publicUrl()}/docs`;
-  const { headersMs, requestMs, silentMs, checkMs } = settings.patience ?? usualPatience;
+  const { patience, requestQueue: queue } = settings;
   const app = Fastify({
     logger: loggerOptions(settings.logLevel),
     logController: new LogController({ disableRequestLogging: true }),
@@ -106,28 +92,23 @@ export function createApp(settings: AppSettings): FastifyInstance {
     childLoggerFactory: (logger) => logger,
     genReqId: () => formatId('request', newSuffix()),
     bodyLimit: limits.bodyBytesMax,
-    requestTimeout: requestMs,
-    connectionTimeout: silentMs,
     routerOptions: { maxParamLength: paramLengthMax },
-    // Node's own answer to a missing Host header has no body; ours says what is missing.
-    http: { requireHostHeader: false, headersTimeout: headersMs, connectionsCheckingInterval: checkMs },
     // While it closes, the server still answers what it accepted; Fastify's own 503 would not carry the envelope.
     return503OnClosing: false,
     frameworkErrors: (error, _request, reply) =>
       void sendRefusal(reply as unknown as FastifyReply, refusalOf(error), docsUrl()),
-    clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, docsUrl()),
-  });
-  app.server.maxConnections = connectionsMax;
-  app.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const { headers, body } = unreadable('The header Expect may only be 100-continue.', docsUrl());
-    response.writeHead(statusOf('invalid_request'), headers).end(body);
+    ...httpServerParts({ docsUrl, patience, queue }),
   });
   addClientAddress(app, settings.trustedProxies);
+  const isServed = hostCheck(settings.publicUrl, settings.allowedHosts);
   app.addHook('onRequest', (request, _reply, done) => {
-    const isLost = request.headers.host === undefined && request.raw.httpVersion === '1.1';
-    done(
-      isLost ? new Refused(refuse('invalid_request', { message: 'The header Host is missing.' })) : undefined,
-    );
+    const { headers, raw } = request;
+    if (headers.host === undefined && raw.httpVersion === '1.1')
+      return done(new Refused(refuse('invalid_request', { message: 'The header Host is missing.' })));
+    // Load balancers and orchestrators probe by address; what they get reveals nothing.
+    const isProbe = request.routeOptions.url === '/healthz' || request.routeOptions.url === '/readyz';
+    const isRefused = !isProbe && !isServed(headers.host, raw.socket.localAddress);
+    done(isRefused ? new Refused(refuse('host_not_allowed', { param: 'Host' })) : undefined);
   });
   // What is not the API's and can be read, for 405. Fastify can be asked as well, but reads the path as a pattern, and some throw.
   const pages = new Set<string>();
@@ -180,32 +161,4 @@ function acceptStrictJson(app: FastifyInstance): void {
     const { code, message, param } = parsed;
     done(new Refused(refuse(code, { message, ...(param === '' ? {} : { param }) })));
   });
-}
-
-const unreadableWords: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: 'The headers are too large.',
-  ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time.',
-};
-
-/** What is not even HTTP still gets an answer that a program can read. */
-function refuseUnreadable(error: Error & { code?: string }, socket: Socket, docsUrl: string): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const message = unreadableWords[error.code ?? ''] ?? 'This is not a complete HTTP/1.1 request.';
-  const { headers, body } = unreadable(message, docsUrl);
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${statusOf('invalid_request')} Bad Request\r\n${lines.join('')}\r\n${body}`);
-}
-
-/** The answer to what never became a request of Fastify's. The connection ends with it. */
-function unreadable(message: string, docsUrl: string): { headers: Record<string, string>; body: string } {
-  const requestId = formatId('request', newSuffix());
-  const body = errorBody(refuse('invalid_request', { message }), requestId, docsUrl);
-  const headers = {
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': String(Buffer.byteLength(body)),
-    'Request-Id': requestId,
-    'Api-Version': apiVersion,
-    Connection: 'close',
-  };
-  return { headers, body };
 }

@@ -21,10 +21,22 @@ export function refuseOrigin(
   return isRead || site === 'same-origin' ? undefined : refuse('origin_not_allowed');
 }
 
-/** The address that the request itself was sent to, or the one that people know the server by. */
+/**
+ * Compares scheme, host and port. The origin must be that of the public URL, which is how the console is reached through a proxy
+ * that ends TLS, or, for a request to any other host, that host over plain HTTP, which is what this server speaks.
+ */
 function isOwn(origin: string, host: string | undefined, publicUrl: string): boolean {
-  if (!URL.canParse(origin)) return false;
-  const given = new URL(origin);
-  if (URL.canParse(publicUrl) && given.origin === new URL(publicUrl).origin) return true;
-  return host !== undefined && given.host === host.toLowerCase();
+  const given = originOf(origin);
+  if (given === undefined) return false;
+  const known = originOf(publicUrl);
+  if (given === known) return true;
+  if (host === undefined || !/^[^\s/@?#\\]+$/.test(host)) return false;
+  const isPublicHost = known !== undefined && originOf(`${new URL(known).protocol}//${host}`) === known;
+  return !isPublicHost && given === originOf(`http://${host}`);
+}
+
+function originOf(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { origin } = new URL(url);
+  return origin === 'null' ? undefined : origin;
 }

@@ -23,6 +23,8 @@ import { refuseHeaders, type Serving } from './serve.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     person: Person | null;
+    /** The session by which the person is signed in. */
+    sessionId: string;
   }
 }
 
@@ -79,6 +81,7 @@ export function personRoutes(
 /** Serves both route tables to people who are signed in, each in an organization that they belong to. */
 export function addConsoleRoutes(app: FastifyInstance, settings: ConsoleSettings, serving: Serving): void {
   app.decorateRequest('person', null);
+  app.decorateRequest('sessionId', '');
   for (const { route, within, ...needed } of personRoutes(settings.routes, settings.consoleRoutes)) {
     const place = within === 'organization' ? ':orgId/' : ':orgId/:appId/';
     const url = consolePrefix + place + route.path.replace(/\{(\w+)\}/g, ':$1');
@@ -134,6 +137,7 @@ export async function personOf(
   if (!found) return null;
   setCookies(reply, found.cookies);
   request.person = found.value.person;
+  request.sessionId = found.value.sessionId;
   return found.value.person;
 }
 

@@ -31,7 +31,8 @@ export function addConsole(
   const { people, routes: consoleRoutes } = console;
   addConsolePages(app, console.directory);
   addSessionRoutes(app, { ...console, engine, reader, publicUrl, wallClock, uptime });
-  addConsoleStream(app, { people, reader, publicUrl, streams: settings.streams });
+  const watch = engine.watch.bind(engine);
+  addConsoleStream(app, { people, reader, publicUrl, streams: settings.streams, watch });
   addConsoleSnapshots(app, { people, reader, publicUrl }, console.takeSnapshot);
   addConsoleRoutes(app, { people, reader, publicUrl, routes: settings.routes, consoleRoutes }, serving);
 }

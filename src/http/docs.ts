@@ -1,12 +1,9 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import fastifyStatic from '@fastify/static';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { refuse } from '../kernel/errors.ts';
-import { apiVersion } from '../kernel/version.ts';
+import { buildDocument, type Document, DocumentCache, sendDocument } from './document.ts';
 import { Refused } from './refused.ts';
 
 /** What scripts/docs.mjs has written beside the pages: every address, its file and its kind. */
@@ -17,17 +14,6 @@ interface Served {
 }
 
 type Kind = 'page' | 'reference' | 'markdown' | 'text' | 'image';
-
-interface Loaded {
-  readonly etag: string;
-  readonly plain: Buffer;
-  readonly br: Buffer;
-  readonly gzip: Buffer;
-}
-
-const inBrotli = promisify(brotliCompress);
-const inGzip = promisify(gzip);
-const brotliQuality = 5;
 
 /** The address that the pages are written with; readers get that of the server they read from. */
 const addressInPages = 'http://127.0.0.1:4000';
@@ -66,8 +52,8 @@ const pagePolicy = policyOf("'self'");
 const referencePolicy = policyOf("'self' 'unsafe-inline'");
 
 /**
- * The docs, as the build has made them of docs/*.md. Pages are few and small: each is read at its first visit, gets the
- * address of this server, is compressed, and is kept.
+ * The docs, as the build has made them of docs/*.md. Pages are few and small: each is read and compressed on its first
+ * request, with the address of this server in it, and cached.
  */
 export function addDocs(app: FastifyInstance, directory: URL, publicUrl: () => string): void {
   const pages = readPages(directory);
@@ -78,21 +64,20 @@ export function addDocs(app: FastifyInstance, directory: URL, publicUrl: () => s
     app.get('/docs', () => Promise.reject(new Refused(unbuilt)));
     return;
   }
-  const kept = new Map<string, Promise<Loaded>>();
-  const load = (file: string, kind: Kind): Promise<Loaded> => {
+  // The address changes once, when the server begins to listen.
+  const cache = new DocumentCache(2 * (pages.length + 1));
+  const load = (file: string, kind: Kind): Promise<Document> => {
     const address = kind === 'image' ? '' : publicUrl();
-    const known = kept.get(file + address) ?? loadFile(new URL(file, directory), address);
-    kept.set(file + address, known);
-    return known;
+    return cache.get(file + address, () => loadFile(new URL(file, directory), kind, address));
   };
 
   for (const { path, file, kind } of pages) {
-    app.get(path, async (request, reply) => send(request, reply, kind, await load(file, kind)));
+    app.get(path, async (_request, reply) => send(reply, kind, await load(file, kind)));
   }
   // For a person with a wrong link; a program gets what it gets everywhere.
   app.get('/docs/*', async (request, reply) => {
     if (!request.headers.accept?.includes('text/html')) throw new Refused(refuse('route_not_found'));
-    return send(request, reply.code(404), 'page', await load('missing.html', 'page'));
+    return send(reply.code(404), 'page', await load('missing.html', 'page'));
   });
   void app.register(fastifyStatic, {
     root: new URL('assets/', directory),
@@ -117,39 +102,15 @@ function readPages(directory: URL): readonly Served[] {
   }
 }
 
-async function loadFile(file: URL, address: string): Promise<Loaded> {
+async function loadFile(file: URL, kind: Kind, address: string): Promise<Document> {
   const content = await readFile(file);
-  const plain =
-    address === '' ? content : Buffer.from(content.toString('utf8').replaceAll(addressInPages, address));
-  const [br, gz] = await Promise.all([
-    inBrotli(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
-    inGzip(plain),
-  ]);
-  return { etag: createHash('sha256').update(plain).digest('base64url').slice(0, 22), plain, br, gzip: gz };
+  if (kind === 'image') return buildDocument(content, false);
+  const text = content.toString('utf8');
+  return buildDocument(address === '' ? text : text.replaceAll(addressInPages, address));
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, kind: Kind, loaded: Loaded): FastifyReply {
-  const encoding = encodingFor(request.headers['accept-encoding'], kind);
-  const etag = `"${loaded.etag}${encoding === 'plain' ? '' : `-${encoding}`}"`;
-  reply.headers({
-    ...safe,
-    'Content-Type': contentTypes[kind],
-    'Request-Id': request.id,
-    'Api-Version': apiVersion,
-    // Kept by the browser, and asked about at every visit: after an upgrade nobody reads the old page.
-    'Cache-Control': 'no-cache',
-    ETag: etag,
-    Vary: 'Accept-Encoding',
-  });
+function send(reply: FastifyReply, kind: Kind, document: Document): FastifyReply {
   if (kind === 'page' || kind === 'reference')
     reply.header('Content-Security-Policy', kind === 'page' ? pagePolicy : referencePolicy);
-  if (encoding !== 'plain') reply.header('Content-Encoding', encoding);
-  if (reply.statusCode === 200 && request.headers['if-none-match'] === etag) return reply.code(304).send();
-  return reply.send(loaded[encoding]);
-}
-
-function encodingFor(accepted: string | undefined, kind: Kind): 'br' | 'gzip' | 'plain' {
-  if (kind === 'image' || accepted === undefined) return 'plain';
-  if (/\bbr\b(?!\s*;\s*q=0(\.0*)?(,|$))/.test(accepted)) return 'br';
-  return /\bgzip\b(?!\s*;\s*q=0(\.0*)?(,|$))/.test(accepted) ? 'gzip' : 'plain';
+  return sendDocument(reply, document, { ...safe, 'Content-Type': contentTypes[kind] });
 }

@@ -8,16 +8,15 @@ import {
   findSourceIds,
   idKindOf,
 } from '../resources/events/store.ts';
+import { lookBackMs } from './event-cursor.ts';
 
-// An event may become visible after one that was minted later: each read looks back this far, and skips what it has seen.
-export const lookBackMs = 15_000;
 export const eventsInReadMax = 500;
 // Above this many in that time, some 300 a second, it looks back less far.
 const seenMax = 5_000;
 // Another node's clock may be ahead by this much without being wrong.
 const aheadMs = 2_000;
 
-/** How far a feed has come with one source: what is new there is found once. */
+/** How far a feed has come with one source of replays: each is found once. */
 export class EventTrack {
   readonly source: EventSource;
   readonly #reader: Pick<Reader, 'rows'>;

@@ -31,7 +31,7 @@ const keyCharacters = `[\\x21-\\x7e]{1,${limits.idempotencyKeyLengthMax}}`;
 const idempotencyKeyPattern = `^(${keyCharacters}|"${keyCharacters}")$`;
 
 /** Statuses that any route can answer with, then those that come with a write, a record or a rule. */
-const always = [400, 401, 403, 429, 500, 503];
+const always = [400, 401, 403, 421, 429, 500, 503];
 const onWrite = [409, 413, 415, 422];
 
 /** OpenAPI 3.1, derived from the same tables that the server runs on: a route cannot be in one and not in the other. */

@@ -5,9 +5,13 @@ import { apiVersion } from '../kernel/version.ts';
 import { eventCatalogue } from '../resources/index.ts';
 import type { AppSettings } from './app.ts';
 import { addDocs } from './docs.ts';
+import { buildDocument, DocumentCache, sendDocument } from './document.ts';
 import { addMetrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
-import { sendJson, sendRefusal } from './send.ts';
+import { jsonType, sendJson, sendRefusal } from './send.ts';
+
+// The address is part of the document, and is known only once the server listens: one entry before and one after that.
+const openApiDocumentsMax = 2;
 
 /** What needs no key: health, documents and, when switched on, metrics. */
 export function addPublicRoutes(app: FastifyInstance, settings: AppSettings): void {
@@ -32,11 +36,16 @@ export function addPublicRoutes(app: FastifyInstance, settings: AppSettings): vo
       resourceBody({ object: 'readiness', sandbox: true, status: 'ok' }, request.id),
     );
   });
-  app.get('/openapi.json', (_request, reply) =>
-    sendJson(reply, 200, JSON.stringify(openApiDocument(routes, eventCatalogue, publicUrl()))),
-  );
+  const openApiDocuments = new DocumentCache(openApiDocumentsMax);
+  app.get('/openapi.json', async (_request, reply) => {
+    const address = publicUrl();
+    const document = await openApiDocuments.get(address, () =>
+      buildDocument(JSON.stringify(openApiDocument(routes, eventCatalogue, address))),
+    );
+    return sendDocument(reply, document, { 'Content-Type': jsonType });
+  });
   addDocs(app, settings.docs, publicUrl);
   app.get('/', (_request, reply) => named(reply).redirect('/docs'));
 
-  if (metrics) addMetrics(app, metrics, named);
+  if (metrics) addMetrics(app, metrics, settings.uptime);
 }

@@ -8,7 +8,7 @@ import { snapshotType } from '../kernel/snapshot.ts';
 import { apiVersion } from '../kernel/version.ts';
 import { cutConnection } from './connection.ts';
 
-const jsonType = 'application/json; charset=utf-8';
+export const jsonType = 'application/json; charset=utf-8';
 
 /** The one place from which answers leave: each has the same headers, whoever made it. */
 function send(

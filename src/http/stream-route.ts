@@ -2,9 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuse } from '../kernel/errors.ts';
 import type { StreamRoute } from '../kernel/route.ts';
 import { strict } from '../kernel/schema.ts';
-import type { EventRow } from '../kernel/trail.ts';
 import { apiVersion } from '../kernel/version.ts';
-import type { EventStreams } from './event-stream.ts';
+import type { EventStreams, StreamOptions } from './event-stream.ts';
 import { Refused } from './refused.ts';
 import { type AnswerSinks, leaveAnswer } from './request-log.ts';
 import { sendHead } from './send.ts';
@@ -36,7 +35,7 @@ export function addKeyStream(
     config: { route },
     onRequest: admit,
     handler: async (request, reply) => {
-      const { orgId, appId } = principalOf(request);
+      const { orgId, appId, actor } = principalOf(request);
       const query = { ...(request.query as Record<string, unknown>) };
       const refusal = checkQuery(query);
       if (refusal) throw new Refused(refusal);
@@ -48,8 +47,8 @@ export function addKeyStream(
         reply,
         settings.streams,
         orgId,
-        'Too many live streams are open in this organization, or on this server. Close some of them.',
-        (event) => event.appId === appId && takes(event.type),
+        'Too many live streams are open for this key, in this organization or on this server. Close some of them.',
+        { holder: actor.id, wants: (event) => event.appId === appId && takes(event.type) },
       );
       leaveAnswer(settings, request, reply);
       const looking = setInterval(() => {
@@ -70,13 +69,15 @@ export function beginStream(
   reply: FastifyReply,
   streams: EventStreams,
   orgId: string,
-  busyWords: string,
-  wants?: (event: EventRow) => boolean,
+  busyMessage: string,
+  options: StreamOptions,
 ): void {
   for (const [name, value] of Object.entries(reply.getHeaders()))
     if (value !== undefined) reply.raw.setHeader(name, value);
-  if (!streams.open(orgId, reply.raw, wants))
-    throw new Refused(refuse('service_unavailable', { message: busyWords, retryAfterSeconds: busySeconds }));
+  if (!streams.open(orgId, reply.raw, options))
+    throw new Refused(
+      refuse('service_unavailable', { message: busyMessage, retryAfterSeconds: busySeconds }),
+    );
   reply.request.isEndless = true;
   reply.hijack();
 }

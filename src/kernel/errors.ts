@@ -97,6 +97,12 @@ export const errorCatalogue = {
     'The body is not declared as application/json in UTF-8.',
     'Send `Content-Type: application/json`, uncompressed.',
   ),
+  host_not_allowed: entry(
+    421,
+    'The Host header names a host that this server does not serve.',
+    'Use the address of `SANDBANK_PUBLIC_URL` or a loopback address, or add the host to `SANDBANK_ALLOWED_HOSTS`.',
+    ofNobody,
+  ),
   invalid_state_transition: entry(
     409,
     'The record is in a state from which this action is not possible.',

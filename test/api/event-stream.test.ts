@@ -2,11 +2,14 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { EventStreams } from '../../src/http/event-stream.ts';
 import { firstIdAt } from '../../src/kernel/ids.ts';
 import type { Server } from '../../src/server.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { type Listener, listenTo, soon } from '../support/listener.ts';
+import { migratedDatabase } from '../support/postgres.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
 interface Told {
@@ -14,7 +17,7 @@ interface Told {
   readonly data: { readonly resourceId: string; readonly type: string };
 }
 
-describe.each(decidedOn('pglite'))('the stream of events on %s', (kind) => {
+describe.each(databaseKinds)('the stream of events on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let other: Tenant;
@@ -99,24 +102,41 @@ describe.each(decidedOn('pglite'))('the stream of events on %s', (kind) => {
     await soon(() => expect(stream.events()).toHaveLength(4));
   });
 
-  test('goes on behind Last-Event-ID: nothing is left out, and what comes twice has the same id', async () => {
-    const first = await listen(acme.orgId);
-    const before = await pay();
-    await soon(() => expect(first.events()).toHaveLength(1));
-    const lastId = first.events()[0]?.id ?? '';
+  test('goes on behind Last-Event-ID: nothing is left out, and nothing comes twice', async () => {
+    const own = await tenant(server);
+    const first = await listen(own.orgId);
+    await pay(own);
+    const before = await pay(own);
+    await soon(() => expect(first.events()).toHaveLength(2));
+    const [older, last] = first.events().map(({ id }) => id);
     first.request.destroy();
-    const missed = [await pay(), await pay()];
-    const again = await listen(acme.orgId, { 'Last-Event-ID': lastId });
-    const next = await pay();
-    await soon(() => expect(again.events().at(-1)?.data.resourceId).toBe(next));
-    const ids = again.events().map(({ id }) => id);
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(
-      again
-        .events()
-        .map(({ data }) => data.resourceId)
-        .slice(-4),
-    ).toEqual([before, ...missed, next]);
+    const missed = [await pay(own), await pay(own)];
+    const again = await listen(own.orgId, { 'Last-Event-ID': last ?? '' });
+    const fromBefore = await listen(own.orgId, { 'Last-Event-ID': older ?? '' });
+    const next = await pay(own);
+    const resourcesOf = (stream: typeof again) => stream.events().map(({ data }) => data.resourceId);
+    await soon(() => expect(resourcesOf(again)).toEqual([...missed, next]));
+    await soon(() => expect(resourcesOf(fromBefore)).toEqual([before, ...missed, next]));
+  });
+
+  test('sends all events that were missed, however many and however long ago, each once and in order', async () => {
+    const own = await tenant(server);
+    const longAgo = Date.now() - 5 * 3_600_000;
+    const idAt = (at: number) => firstIdAt('event', longAgo + at * 1_000);
+    const rows = Array.from(
+      { length: 1_301 },
+      (_, at) => `('${own.orgId}', '${idAt(at)}', 'app_x',
+      'payment.created', 'payment', '${idAt(at)}', 1, 'req_x', '{"id":"x"}', now())`,
+    );
+    await server.database.script(`insert into events (org_id, id, app_id, type, resource, resource_id, sequence,
+      request_id, data, created_at) values ${rows.join(',')}`);
+    const stream = await listen(own.orgId, { 'Last-Event-ID': idAt(0) });
+    const during = await pay(own);
+    await soon(() => expect(stream.events()).toHaveLength(1_301));
+    const after = await pay(own);
+    await soon(() => expect(stream.events()).toHaveLength(1_302));
+    const expected = Array.from({ length: 1_300 }, (_, at) => idAt(at + 1));
+    expect(stream.events().map(({ data }) => data.resourceId)).toEqual([...expected, during, after]);
   });
 
   test.each(['', 'nonsense', 'pay_01m7epxwjmf7za77rhky2f93cc'])(
@@ -130,9 +150,9 @@ describe.each(decidedOn('pglite'))('the stream of events on %s', (kind) => {
     },
   );
 
-  test('takes ten streams of an organization, no more, and one again when one has gone', async () => {
+  test('takes twenty streams of an organization, no more, and one again when one has gone', async () => {
     const crowd = await tenant(server);
-    const taken = await Promise.all(Array.from({ length: 10 }, () => listen(crowd.orgId)));
+    const taken = await Promise.all(Array.from({ length: 20 }, () => listen(crowd.orgId)));
     expect((await listen(crowd.orgId)).response.statusCode).toBe(503);
     const count = streams.count;
     taken[0]?.request.destroy();
@@ -180,5 +200,89 @@ describe.each(decidedOn('pglite'))('the stream of events on %s', (kind) => {
       streams.close();
       streams = usual;
     });
+  });
+});
+
+describe('transactions that commit out of order', () => {
+  let server: Server;
+  let url: string;
+  let databaseUrl: string;
+  let acme: Tenant;
+  const clients: pg.Client[] = [];
+
+  beforeAll(async () => {
+    databaseUrl = await migratedDatabase(inject('postgresUrl'));
+    server = await openServer('postgres', { databaseUrl });
+    url = await server.listen();
+    acme = await tenant(server);
+  });
+  afterAll(async () => {
+    await Promise.all(clients.map((client) => client.end()));
+    await server?.close();
+  });
+
+  const connect = async (to = databaseUrl) => {
+    const client = new pg.Client({ connectionString: to });
+    await client.connect();
+    clients.push(client);
+    return client;
+  };
+  const write = (client: pg.Client, id: string) =>
+    client.query(
+      `insert into events (org_id, id, app_id, type, resource, resource_id, sequence, request_id, data, created_at)
+        values ($1, $2, $3, 'payment.created', 'payment', $2, 1, 'req_x', '{"id":"x"}', now())`,
+      [acme.orgId, id, acme.appId],
+    );
+  const listen = (lastId?: string) =>
+    listenTo(`${url}/_api/developer_api_webhook_events/stream`, {
+      authorization: `Bearer ${acme.key}`,
+      ...(lastId === undefined ? {} : { 'last-event-id': lastId }),
+    });
+  const idsOf = (listener: Listener) => listener.sent('event').map(({ id }) => id);
+
+  test('are sent in one order, in which every stream goes on exactly', async () => {
+    const [first, second] = [await connect(), await connect()];
+    const base = Date.now();
+    // The one that begins first commits last, once with the earlier id and once with the later one.
+    for (const [early, late] of [
+      [1, 2],
+      [4, 3],
+    ] as const) {
+      const [a, b] = [firstIdAt('event', base + early), firstIdAt('event', base + late)];
+      const live = await listen();
+      await first.query('begin');
+      await write(first, a);
+      await write(second, b);
+      const { id: paid } = (
+        await acme.client.post('developer_api_payments', { amount: 100, currency: 'EUR' })
+      ).body;
+      await first.query('commit');
+      await soon(() => expect(idsOf(live)).toHaveLength(3));
+      expect(idsOf(live).slice(0, 2)).toEqual([a, b]);
+      expect(live.sent('event')[2]?.data.resourceId).toBe(paid);
+      for (const [at, id] of idsOf(live).entries()) {
+        const resumed = await listen(id);
+        const { id: marker } = (
+          await acme.client.post('developer_api_payments', { amount: 100, currency: 'EUR' })
+        ).body;
+        await soon(() => expect(resumed.sent('event').at(-1)?.data.resourceId).toBe(marker));
+        // Behind it the rest of the three, then the markers of the rounds so far.
+        expect(idsOf(resumed).slice(0, 2 - at)).toEqual(idsOf(live).slice(at + 1, 3));
+        expect(idsOf(resumed)).toHaveLength(2 - at + at + 1);
+        resumed.close();
+      }
+      live.close();
+    }
+  });
+
+  test('wait for no transaction of another database', async () => {
+    const elsewhere = await connect(inject('postgresUrl'));
+    await elsewhere.query('begin');
+    await elsewhere.query('select pg_current_xact_id()');
+    const live = await listen();
+    const { id } = (await acme.client.post('developer_api_payments', { amount: 100, currency: 'EUR' })).body;
+    await soon(() => expect(live.sent('event').map(({ data }) => data.resourceId)).toEqual([id]));
+    await elsewhere.query('rollback');
+    live.close();
   });
 });

@@ -445,10 +445,11 @@ describe.each(decidedOn('postgres'))('any request on %s', (kind) => {
       .map((some) => Buffer.from(some).toString('latin1'));
     const requests = fc.oneof(
       bytes,
-      bytes.map((path) => `GET /_api/developer_api_payments/${path} HTTP/1.1\r\nHost: x\r\n\r\n`),
-      bytes.map((name) => `GET /_api/developer_api_status HTTP/1.1\r\nHost: x\r\n${name}: x\r\n\r\n`),
+      bytes.map((path) => `GET /_api/developer_api_payments/${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`),
+      bytes.map((name) => `GET /_api/developer_api_status HTTP/1.1\r\nHost: localhost\r\n${name}: x\r\n\r\n`),
       bytes.map(
-        (value) => `GET /_api/developer_api_status HTTP/1.1\r\nHost: x\r\nAuthorization: ${value}\r\n\r\n`,
+        (value) =>
+          `GET /_api/developer_api_status HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${value}\r\n\r\n`,
       ),
     );
     await check(requests, async (request) => {

@@ -32,6 +32,8 @@ const foreign: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'an origin that begins like ours': { origin: `http://${own}.evil.test` },
   'an origin that ends like ours': { origin: `http://evil${own}` },
   'another port': { origin: `http://${own}:8080` },
+  'another scheme': { origin: `https://${own}` },
+  'another scheme that claims to be ours': { 'sec-fetch-site': 'same-origin', origin: `https://${own}` },
   'a page without an origin': { origin: 'null' },
   'a page without an origin that claims to be ours': { 'sec-fetch-site': 'same-origin', origin: 'null' },
 };
@@ -45,7 +47,7 @@ const right: typeof foreign = {
   'a page of ours': { 'sec-fetch-site': 'same-origin' },
   'a page of ours with its origin': { 'sec-fetch-site': 'same-origin', origin: `http://${own}` },
   'a page of ours in a browser of old': { origin: `http://${own}` },
-  'a page of ours behind a proxy that ends TLS': { origin: `https://${own}` },
+  'a page of ours with its port': { origin: `http://${own}:80` },
 };
 
 /** On one database: what is looked at are headers, before any row is. */
@@ -167,13 +169,18 @@ describe('where requests to the console come from', () => {
   });
 
   test('behind a proxy the address that people see counts, and only that', async () => {
-    const app = openApp(server, { publicUrl: () => 'https://pay.example.test' });
-    const from = (origin: string) => {
+    const publicUrl = () => 'https://pay.example.test';
+    const app = openApp(server, { publicUrl, allowedHosts: ['internal'] });
+    const from = (origin: string, host = 'internal:4000') => {
       const visitor = ada.at(app);
-      visitor.headers = { host: 'internal:4000', 'sec-fetch-site': 'same-origin', origin };
+      visitor.headers = { host, 'sec-fetch-site': 'same-origin', origin };
       return visitor.post('session/profile', { name: 'Ada' });
     };
-    ok(await from('https://pay.example.test'));
+    // A proxy passes on the host that it was asked for, or names the server itself.
+    for (const host of ['internal:4000', 'pay.example.test', 'pay.example.test:443', '127.0.0.1:4000'])
+      ok(await from('https://pay.example.test', host));
+    for (const host of ['pay.example.test', 'pay.example.test:443'])
+      expect((await from('http://pay.example.test', host)).code, host).toBe('origin_not_allowed');
     for (const origin of [
       'http://pay.example.test',
       'https://pay.example.test:444',

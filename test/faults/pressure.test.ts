@@ -94,7 +94,7 @@ describe('readers that do not read', () => {
     const { timeout } = server.app.server;
     expect(timeout).toBe(120_000);
     server.app.server.timeout = SILENCE_MS_MAX;
-    const ask = `GET /_api/${payments}?limit=100 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${API_KEY}\r\n\r\n`;
+    const ask = `GET /_api/${payments}?limit=100 HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${API_KEY}\r\n\r\n`;
     const readers = await Promise.all(Array.from({ length: SLOW_READERS }, open));
     await vi.waitUntil(() => accepted.size === SLOW_READERS, { interval: 5 });
     server.app.server.timeout = timeout;

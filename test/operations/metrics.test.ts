@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import { Backlogs } from '../../src/telemetry/backlog.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
@@ -9,9 +9,22 @@ import { type Tenant, tenant } from '../support/tenant.ts';
 
 const file = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 
-/** The samples of a scrape by name and labels, as they are written. */
+/** For polls of what takes a second to be collected again. */
+const fresh = { timeout: 10_000 };
+/** The version of the measurements that each server served last. */
+const versions = new WeakMap<Server, unknown>();
+
+/** The samples of a new scrape by name and labels, as they are written: measurements are collected once a second at most. */
 async function scrape(server: Server): Promise<ReadonlyMap<string, number>> {
-  const { statusCode, body, headers } = await server.app.inject('/metrics');
+  const response = await vi.waitUntil(
+    async () => {
+      const one = await server.app.inject('/metrics');
+      return one.headers.etag === versions.get(server) ? undefined : one;
+    },
+    { timeout: 10_000, interval: 20 },
+  );
+  const { statusCode, body, headers } = response;
+  versions.set(server, headers.etag);
   expect(statusCode).toBe(200);
   expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
   const lines = body.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -84,7 +97,7 @@ describe('what is measured', () => {
     expect(grown('sandbank_engine_batch_size_count')).toBe(2);
     expect(grown('sandbank_engine_wait_seconds_count')).toBe(2);
     expect(grown('sandbank_database_statement_seconds_count')).toBeGreaterThan(3);
-    for (let i = 0; i < 45; i += 1) await client.get('developer_api_status');
+    await Promise.all(Array.from({ length: 60 }, () => client.get('developer_api_status')));
     const limited = (await scrape(server)).get('sandbank_http_errors_total{code="rate_limited"}') ?? 0;
     expect(limited).toBeGreaterThan(0);
     // Whoever asks sees itself.
@@ -98,13 +111,24 @@ describe('what is measured', () => {
     expect(after.get('sandbank_database_migration_version')).toBeGreaterThanOrEqual(10);
   });
 
+  it('is collected at most once a second, compressed, and shared by all clients', async () => {
+    await scrape(server);
+    const headers = { 'accept-encoding': 'gzip' };
+    const [first, second] = await Promise.all([
+      server.app.inject({ url: '/metrics', headers }),
+      server.app.inject({ url: '/metrics', headers }),
+    ]);
+    expect(first.headers).toMatchObject({ 'content-encoding': 'gzip', etag: second.headers.etag });
+    expect(first.rawPayload.equals(second.rawPayload)).toBe(true);
+  });
+
   it('tells what came of deliveries and how soon they arrived', async () => {
     const { client } = await tenant(server);
     await client.post('developer_api_webhooks', { url: receiver.url, retryProfile: 'none' });
     await client.post('developer_api_payments', { amount: 100, currency: 'EUR' });
     await receiver.waitFor(1);
     await expect
-      .poll(async () => (await scrape(server)).get('sandbank_delivery_arrival_seconds_count'))
+      .poll(async () => (await scrape(server)).get('sandbank_delivery_arrival_seconds_count'), fresh)
       .toBe(1);
     receiver.answer((_received, response) => response.writeHead(410).end());
     await client.post('developer_api_payments', { amount: 100, currency: 'EUR' });
@@ -114,11 +138,12 @@ describe('what is measured', () => {
         return ['outcome="succeeded"', 'outcome="failed"'].map((label) =>
           samples.get(`sandbank_delivery_attempts_total{${label}}`),
         );
-      })
+      }, fresh)
       .toEqual([1, 1]);
     await expect
-      .poll(async () =>
-        (await scrape(server)).get('sandbank_delivery_endpoints_disabled_total{reason="gone"}'),
+      .poll(
+        async () => (await scrape(server)).get('sandbank_delivery_endpoints_disabled_total{reason="gone"}'),
+        fresh,
       )
       .toBe(1);
   });

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { gzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { redactBody, redactLine } from '../../src/kernel/redact.ts';
@@ -272,6 +272,124 @@ describe('two requests that look like one', () => {
     for (let at = 0; at < 1_000; at += 1) statuses.push((await connection.next())?.status ?? 0);
     expect(statuses).toEqual(Array.from({ length: 1_000 }, (_, at) => (at % 2 ? 200 : 404)));
     connection.close();
+  });
+});
+
+describe('a broken request on a connection with others', () => {
+  const get = () => head(`GET /_api/${payments}`, `Authorization: Bearer ${acme.key}`);
+  const post = (...lines: readonly string[]) =>
+    head(
+      `POST /_api/${payments}`,
+      `Authorization: Bearer ${acme.key}`,
+      'Content-Type: application/json',
+      `Idempotency-Key: ${randomUUID()}`,
+      ...lines,
+    );
+  const statusesOf = async (bytes: string) => {
+    const connection = await RawConnection.open(url);
+    connection.send(bytes);
+    const statuses = (await connection.rest()).map(({ status }) => status);
+    connection.close();
+    return statuses;
+  };
+
+  test.each(['xchunked', 'chunked, gzip', 'gzip, chunked', 'identity', 'chunked, identity'])(
+    'a transfer encoding of %s has exactly one response, and the connection ends',
+    async (encoding) => {
+      const line = `Transfer-Encoding: ${encoding}`;
+      for (const start of [head('GET /healthz', line), head('GET /nothing', line), post(line)])
+        expect(await statusesOf(`${start}0\r\n\r\n${head('GET /healthz')}`), start).toEqual([400]);
+    },
+  );
+
+  test('has its response after theirs, and none when it was answered before it broke', async () => {
+    expect(await statusesOf(`${get()}${get()}this is not HTTP\r\n\r\n`)).toEqual([200, 200, 400]);
+    const chunks = 'zz\r\n';
+    expect(await statusesOf(get() + post('Transfer-Encoding: chunked') + chunks)).toEqual([200, 400]);
+    // Answered without its body: a second response would be taken for that of another request.
+    expect(await statusesOf(head('GET /healthz', 'Transfer-Encoding: chunked') + chunks)).toHaveLength(1);
+  });
+});
+
+describe('pipelined requests whose responses nobody reads', () => {
+  async function flood(port: number, path: string, count: number): Promise<Socket> {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    socket.pause();
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`.repeat(count));
+    return socket;
+  }
+  const portOf = (app: FastifyInstance) => (app.server.address() as AddressInfo).port;
+
+  test('in one packet cost neither time nor memory', async () => {
+    const before = process.memoryUsage.rss();
+    const seen = new Promise((resolve) => server.app.server.once('request', resolve));
+    const socket = await flood(portOf(server.app), '/openapi.json', 1_500);
+    await seen;
+    const since = performance.now();
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    expect(performance.now() - since).toBeLessThan(3_000);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(100 * 1024 * 1024);
+    socket.destroy();
+  });
+
+  test('are bounded over all connections, while those with few are served', async () => {
+    const app = openApp(server, { requestQueue: { waitingMax: 100 } });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const accepted = once(app.server, 'connection');
+    const first = await flood(portOf(app), '/openapi.json', 300);
+    const [serverSide] = (await accepted) as [Socket];
+    if (!serverSide.closed) await once(serverSide, 'close');
+    first.destroy();
+    const second = await flood(portOf(app), '/openapi.json', 100);
+    const third = await RawConnection.open(`http://127.0.0.1:${portOf(app)}`);
+    third.send(head('GET /healthz').repeat(10));
+    for (let at = 0; at < 10; at += 1) expect((await third.next())?.status).toBe(200);
+    second.destroy();
+    third.close();
+    await app.close();
+  });
+
+  test('lose the connection when the unread bytes of all are too many', async () => {
+    const app = openApp(server, { requestQueue: { unreadBytesMax: 64 * 1024 } });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const accepted = once(app.server, 'connection');
+    const socket = await flood(portOf(app), '/openapi.json', 100);
+    const [serverSide] = (await accepted) as [Socket];
+    await once(serverSide, 'close');
+    expect((await app.inject('/healthz')).statusCode).toBe(200);
+    socket.destroy();
+    await app.close();
+  });
+});
+
+describe('documents', () => {
+  test('are built once, compressed, and revalidated by their entity tag', async () => {
+    const { app } = server;
+    for (const path of ['/openapi.json', '/docs', '/docs/errors', '/llms.txt']) {
+      const plain = await app.inject(path);
+      expect(plain.headers['content-encoding'], path).toBeUndefined();
+      for (const [encoding, unpack] of [
+        ['br', brotliDecompressSync],
+        ['gzip', gunzipSync],
+      ] as const) {
+        const packed = await app.inject({ url: path, headers: { 'accept-encoding': encoding } });
+        expect(packed.headers).toMatchObject({ 'content-encoding': encoding, vary: 'Accept-Encoding' });
+        expect(unpack(packed.rawPayload).equals(plain.rawPayload), path).toBe(true);
+        const etag = String(packed.headers.etag);
+        for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+          const again = await app.inject({
+            url: path,
+            headers: { 'accept-encoding': encoding, 'if-none-match': known },
+          });
+          expect([again.statusCode, again.body], `${path} ${known}`).toEqual([304, '']);
+        }
+      }
+    }
+    const before = spent();
+    for (let at = 0; at < 100; at += 1) await app.inject('/openapi.json');
+    expect(spent() - before).toBeLessThan(1_000);
   });
 });
 

@@ -112,5 +112,5 @@ export class RawConnection {
 
 /** The head of a request, with the lines given and a blank one at its end. */
 export function head(requestLine: string, ...lines: readonly string[]): string {
-  return [`${requestLine} HTTP/1.1`, 'Host: sandbank', ...lines, '', ''].join('\r\n');
+  return [`${requestLine} HTTP/1.1`, 'Host: 127.0.0.1', ...lines, '', ''].join('\r\n');
 }

@@ -30,10 +30,10 @@ export async function findWanting(reader: Rows, orgId: string, eventId: string):
 }
 
 /**
- * What streams tell of: events that were made, events that somebody sent again, and those that were sent again with a whole
- * window. The audit trail has every single replay, also one that no endpoint wanted; a window leaves its deliveries.
+ * Where streams find replays: of single events, and of a whole window. The audit trail has every single replay, also one that no
+ * endpoint wanted; a window leaves its deliveries.
  */
-export type EventSource = 'made' | 'replayed' | 'replayedInWindow';
+export type EventSource = 'replayed' | 'replayedInWindow';
 
 interface SourceRows {
   /** Of the ids that are in order of time. */
@@ -45,7 +45,6 @@ interface SourceRows {
 }
 
 const sources: Readonly<Record<EventSource, SourceRows>> = {
-  made: { kind: 'event', table: 'events', which: '', eventId: 's.id' },
   replayed: {
     kind: 'audit',
     table: 'audit',
@@ -93,12 +92,10 @@ const behind = (source: EventSource): Statement => {
 };
 
 const idsOf = {
-  made: idsFrom('made'),
   replayed: idsFrom('replayed'),
   replayedInWindow: idsFrom('replayedInWindow'),
 };
 const behindOf = {
-  made: behind('made'),
   replayed: behind('replayed'),
   replayedInWindow: behind('replayedInWindow'),
 };
@@ -127,4 +124,88 @@ export function findEventsBehind(
   limit: number,
 ): PromiseLike<readonly FoundEvent[]> {
   return reader.rows<FoundEvent>(behindOf[source], [orgId, from, known, limit]);
+}
+
+/**
+ * The place of an event in the one order that all streams deliver in: by the transaction that wrote it, then by id. Ids alone do not do: a
+ * transaction may commit after one with later ids.
+ */
+export interface EventPosition {
+  readonly xid: bigint;
+  readonly id: string;
+}
+
+export type PositionedEvent = EventRow & { readonly position: EventPosition };
+
+// Transaction ids are 32 bits wide in a row; the newer half of the 64-bit ids is the one before `next`.
+const xidOf = (xmin: string) => `(c.next - ((c.next - ${xmin}::text::bigint) & 4294967295))`;
+
+/**
+ * Below the horizon every transaction has ended: what it wrote is visible, and nothing can appear there later. Transactions of other databases
+ * and roles write no events, and ours are cut off before they are a minute old.
+ */
+const horizon = `select s.next, coalesce((
+      select min(x.xid) from (select x.xid::text::bigint as xid from pg_snapshot_xip(s.snapshot) as x(xid)) x
+      where not exists (select from pg_stat_activity a
+        where a.backend_xid::text::bigint = x.xid & 4294967295
+          and (a.datname <> current_database() or a.usename <> current_user
+            or a.xact_start < clock_timestamp() - interval '60 seconds'))), s.next) as horizon
+    from (select pg_current_snapshot() as snapshot,
+      pg_snapshot_xmax(pg_current_snapshot())::text::bigint as next) s`;
+
+// So many candidates for each event of a page are put in order: ids may be out of order by that much.
+const candidatesPerEvent = 10;
+
+const afterPosition: Statement = {
+  name: 'events_after_position',
+  text: `with c as materialized (${horizon})
+    select c.horizon::text as horizon, i.xid::text as xid, e.* from c left join lateral (
+      select i.id, i.xid from (
+        select e.id, ${xidOf('e.xmin')} as xid from events e
+        where e.org_id = $1 and e.id >= $2 and (${xidOf('e.xmin')}, e.id) > ($3::bigint, $4)
+          and ${xidOf('e.xmin')} < c.horizon
+        order by e.org_id, e.id limit $5::integer * ${candidatesPerEvent}) i
+      order by i.xid, i.id limit $5::integer) i on true
+    left join lateral (
+      select ${selectList(eventsTable, 'e')} from events e where e.org_id = $1 and e.id = i.id offset 0) e on true
+    order by i.xid, i.id`,
+};
+
+/** A page of events behind a position, in its order, and the horizon: a page that is not full has all events below it. */
+export async function findEventsAfter(
+  reader: Rows,
+  orgId: string,
+  from: string,
+  { xid, id }: EventPosition,
+  limit: number,
+): Promise<{ readonly events: readonly PositionedEvent[]; readonly horizon: bigint }> {
+  type Found = EventRow & { readonly horizon: string; readonly xid: string | null };
+  const rows = await reader.rows<Found>(afterPosition, [orgId, from, String(xid), id, limit]);
+  return {
+    horizon: BigInt(rows[0]?.horizon ?? 0),
+    events: rows.flatMap(({ horizon: _horizon, xid: found, ...event }) =>
+      found === null ? [] : { ...event, position: { xid: BigInt(found), id: event.id } },
+    ),
+  };
+}
+
+const positionOf: Statement = {
+  name: 'event_position',
+  text: `with c as materialized (${horizon})
+    select c.horizon::text as horizon, e.xid::text as xid from c left join lateral (
+      select ${xidOf('e.xmin')} as xid from events e where e.org_id = $1 and e.id = $2 offset 0) e on true`,
+};
+
+/** The position of an event, undefined when the organization has no such event, and the horizon. */
+export async function findEventPosition(
+  reader: Rows,
+  orgId: string,
+  id: string,
+): Promise<{ readonly position: EventPosition | undefined; readonly horizon: bigint }> {
+  const [row] = await reader.rows<{ horizon: string; xid: string | null }>(positionOf, [orgId, id]);
+  const xid = row?.xid ?? null;
+  return {
+    horizon: BigInt(row?.horizon ?? 0),
+    position: xid === null ? undefined : { xid: BigInt(xid), id },
+  };
 }

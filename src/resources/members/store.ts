@@ -111,3 +111,21 @@ export async function findPlace(
     terms: row.appId === null ? null : terms,
   };
 }
+
+const roleOfSession: Statement = {
+  name: 'member_role_of_session',
+  text: `select m.role from members m join person_sessions s on s.person_id = m.person_id
+    where m.org_id = $1 and m.id = $2 and m.status = 'active' and s.id = $3 and s.expires_at > $4`,
+};
+
+/** The role of a member as long as the session lasts by which they signed in; else undefined. */
+export async function findRoleOfSession(
+  reader: Pick<Reader, 'rows'>,
+  orgId: string,
+  memberId: string,
+  sessionId: string,
+  now: Instant,
+): Promise<Role | undefined> {
+  const values = [orgId, memberId, sessionId, new Date(now)];
+  return (await reader.rows<{ role: Role }>(roleOfSession, values))[0]?.role;
+}

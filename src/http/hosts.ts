@@ -1,0 +1,36 @@
+import { isIP } from 'node:net';
+
+/** Decides whether a request is meant for this server, by its Host header and the local address of its connection. */
+export type HostCheck = (host: string | undefined, localAddress: string | undefined) => boolean;
+
+const loopback: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+/** An address in brackets or a name, then perhaps a port. */
+const hostPattern = /^(\[[0-9a-f:.]{2,45}\]|[^:[\]\s/@]{1,255})(?::\d{0,5})?$/;
+
+/**
+ * A web page can point its own name at this server (DNS rebinding) and then is "same origin" with it for the browser. Its requests still
+ * carry that name as Host, so only known names are served. `allowed` are names or addresses; `*.example.com` stands for all names
+ * below example.com. The address of the connection itself is accepted too: a page cannot take an address for its name.
+ */
+export function hostCheck(publicUrl: () => string, allowed: readonly string[]): HostCheck {
+  const names = new Set([...loopback, ...allowed.map(bracketed)]);
+  const suffixes = allowed.filter((name) => name.startsWith('*.')).map((name) => name.slice(1).toLowerCase());
+  return (host, localAddress) => {
+    // HTTP/1.0 needs none, and no browser speaks it.
+    if (host === undefined) return true;
+    const name = nameOf(host);
+    if (name === undefined) return false;
+    if (names.has(name) || suffixes.some((suffix) => name.endsWith(suffix))) return true;
+    if (localAddress !== undefined && name === bracketed(localAddress.replace(/^::ffff:/, ''))) return true;
+    const address = publicUrl();
+    return URL.canParse(address) && nameOf(new URL(address).host) === name;
+  };
+}
+
+function nameOf(host: string): string | undefined {
+  return hostPattern.exec(host.toLowerCase())?.[1]?.replace(/\.$/, '');
+}
+
+function bracketed(name: string): string {
+  return isIP(name) === 6 ? `[${name.toLowerCase()}]` : name.toLowerCase();
+}

@@ -1,0 +1,160 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+type Serve = (request: IncomingMessage, response: ServerResponse) => void;
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly serve: Serve;
+}
+
+interface Connection {
+  readonly socket: Socket;
+  /** The one request that is being served. */
+  current: Exchange | undefined;
+  /** Requests that arrived behind it, oldest first. */
+  readonly waiting: Exchange[];
+  /** What to do once all requests are answered, after bytes arrived that are not HTTP. */
+  whenAnswered: (() => void) | undefined;
+  /** Response bytes that the client had not read at the previous check. */
+  unreadBytes: number;
+}
+
+export interface RequestQueueSettings {
+  readonly waitingMax?: number;
+  readonly unreadBytesMax?: number;
+}
+
+// Node parses a whole packet before anybody can stop it: 64 KiB hold up to 3,640 requests, some 4 KB of memory each.
+const waitingMaxDefault = 10_000;
+// A connection with few waiting requests is served even when others have used up the total.
+const waitingAlwaysAllowed = 16;
+const unreadBytesMaxDefault = 256 * 1024 * 1024;
+const checkMs = 1_000;
+
+/**
+ * Serves the requests of a connection one at a time, in their order. A client that pipelines and does not read its responses
+ * therefore costs one response: while requests wait, the socket is not read, and a response is finished only when
+ * the kernel has taken all of it. Waiting requests and unread responses are bounded over all connections too.
+ */
+export class RequestQueue {
+  readonly #waitingMax: number;
+  readonly #unreadBytesMax: number;
+  readonly #connections = new Map<Socket, Connection>();
+  #waiting = 0;
+  #check: NodeJS.Timeout | undefined;
+
+  constructor({ waitingMax, unreadBytesMax }: RequestQueueSettings = {}) {
+    this.#waitingMax = waitingMax ?? waitingMaxDefault;
+    this.#unreadBytesMax = unreadBytesMax ?? unreadBytesMaxDefault;
+  }
+
+  /** Requests that have been parsed and wait for an earlier one of their connection. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  add(request: IncomingMessage, response: ServerResponse, serve: Serve): void {
+    const { socket } = request;
+    const connection = this.#connections.get(socket) ?? this.#open(socket);
+    const exchange = { request, response, serve };
+    if (connection.current === undefined) {
+      connection.current = exchange;
+      this.#serve(connection, exchange);
+      return;
+    }
+    if (socket.destroyed) return;
+    if (connection.waiting.length >= waitingAlwaysAllowed && this.#waiting >= this.#waitingMax) {
+      socket.destroy();
+      return;
+    }
+    connection.waiting.push(exchange);
+    this.#waiting += 1;
+    socket.pause();
+  }
+
+  /**
+   * The parser has met bytes that are not HTTP, or a request did not arrive in time. `refuse` writes the response that ends the connection. It is
+   * called when the requests before are answered, and not at all when the request that is broken has its response already.
+   */
+  onClientError(socket: Socket, refuse: () => void): void {
+    const connection = this.#connections.get(socket) ?? this.#open(socket);
+    // The parser reports the same failure again for every further packet.
+    if (connection.whenAnswered) return;
+    const { current, waiting } = connection;
+    const last = waiting.at(-1) ?? current;
+    const isInBody = last !== undefined && !last.request.complete;
+    const isAnswered = isInBody && last.response.headersSent;
+    if (isInBody && last === current && !isAnswered) {
+      // Its handler has no connection to write to any more.
+      connection.whenAnswered = () => undefined;
+      refuse();
+      socket.destroySoon();
+      return;
+    }
+    if (isInBody && last !== current) {
+      waiting.pop();
+      this.#waiting -= 1;
+    }
+    connection.whenAnswered = isAnswered ? () => socket.destroySoon() : refuse;
+    if (connection.current && !connection.current.response.writableFinished) socket.pause();
+    else connection.whenAnswered();
+  }
+
+  #open(socket: Socket): Connection {
+    const connection: Connection = {
+      ...{ socket, current: undefined, waiting: [], whenAnswered: undefined, unreadBytes: 0 },
+    };
+    this.#connections.set(socket, connection);
+    // Node resumes the socket for its own reasons, such as a request body that somebody begins to read.
+    socket.on('resume', () => {
+      if (connection.waiting.length > 0 || connection.whenAnswered) socket.pause();
+    });
+    socket.once('close', () => {
+      this.#waiting -= connection.waiting.length;
+      connection.waiting.length = 0;
+      this.#connections.delete(socket);
+      if (this.#connections.size > 0) return;
+      clearInterval(this.#check);
+      this.#check = undefined;
+    });
+    this.#check ??= setInterval(() => this.#dropUnread(), checkMs).unref();
+    return connection;
+  }
+
+  #serve(connection: Connection, { request, response, serve }: Exchange): void {
+    response.once('close', () => this.#next(connection));
+    serve(request, response);
+  }
+
+  #next(connection: Connection): void {
+    const { socket, waiting, whenAnswered } = connection;
+    const exchange = waiting.shift();
+    connection.current = exchange;
+    if (exchange) {
+      this.#waiting -= 1;
+      // Other connections have their turn in between.
+      setImmediate(() => socket.destroyed || this.#serve(connection, exchange));
+    } else if (whenAnswered && !socket.destroyed) whenAnswered();
+    if (waiting.length === 0 && socket.isPaused()) socket.resume();
+  }
+
+  /** Ends connections with the most unread bytes when there are too many over all, unless they were read from since the last check. */
+  #dropUnread(): void {
+    const stuck: Connection[] = [];
+    let total = 0;
+    for (const connection of this.#connections.values()) {
+      const { writableLength } = connection.socket;
+      total += writableLength;
+      if (connection.unreadBytes > 0 && writableLength >= connection.unreadBytes) stuck.push(connection);
+      connection.unreadBytes = writableLength;
+    }
+    if (total <= this.#unreadBytesMax) return;
+    for (const { socket, unreadBytes } of stuck.sort((a, b) => b.unreadBytes - a.unreadBytes)) {
+      if (total <= this.#unreadBytesMax) return;
+      total -= unreadBytes;
+      socket.destroy();
+    }
+  }
+}
