@@ -117,7 +117,7 @@ export class Transport {
         const pause = retryAfterMs(response.headers.get('retry-after'));
         return errorOf(
           { status: response.status, text },
-          { requestId, isReplay, attempts, retryAfterMs: pause },
+          { requestId, isReplay, attempts, retryAfterMs: pause, baseUrl },
         );
       }
       const value = await read(response);

@@ -137,13 +137,15 @@ function assemble(
   const operatorToken = operatorTokenOf(config);
   let address = config.publicUrl ?? '';
   const publicUrl = () => address;
+  // With a seed an error has the same bytes on every port: a path, which clients resolve against the server's address.
+  const docsUrl = () => `${mint.isSeeded ? (config.publicUrl ?? '') : address}/docs`;
   const { metrics, tracing } = telemetry;
   const reader = telemetry.reading(createReader(database));
   const engine = new Engine(telemetry.traced(database), {
     resources: new Map(resources.map((resource) => [resource.name, resource])),
     providers,
     presentEntry,
-    docsUrl: () => `${address}/docs`,
+    docsUrl,
     vault,
     mint,
     onCommit: (committed) => {
@@ -173,6 +175,7 @@ function assemble(
     measures: metrics?.deliveries,
     tracing,
     wallClock,
+    realTime: Date.now,
     onError,
   });
   const sealer = new Sealer({ seals: new Seals(database), wallClock, onError });
@@ -196,14 +199,16 @@ function assemble(
     ...{ engine, reader, wallClock, nextMark, onError },
     uptime,
   });
-  const examinations = new Examinations({ engine, vault, sender, catalogue: eventCatalogue, wallClock });
+  const examinations = new Examinations({
+    ...{ engine, vault, sender, catalogue: eventCatalogue, wallClock },
+    realTime: Date.now,
+  });
   const journal = new RequestJournal(database);
   const requestLog = new RequestLog({ journal, wallClock, uptime, onError, measures: metrics?.requestLog });
   const reset = resetErrand({ engine, reader, requestLog });
   const snapshots = new Snapshots({
     store: new SnapshotStore(database),
-    vault,
-    wallClock,
+    ...{ vault, mint, wallClock },
     onWebhooks: (webhooks) => deliveries.learn(webhooks),
   });
   const operator = new Operator({ engine, reader, wallClock, reset, snapshots });
@@ -219,7 +224,7 @@ function assemble(
     engine,
     reader,
     routes: config.role === 'worker' ? [] : routes,
-    publicUrl,
+    ...{ publicUrl, docsUrl },
     rateLimiter: config.rateLimit === undefined ? undefined : createRateLimiter(config.rateLimit),
     metrics,
     tracing,

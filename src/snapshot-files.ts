@@ -18,7 +18,7 @@ const isPacked = (file: string) => file.endsWith('.gz');
 
 /** Imports every snapshot of a file whose organization is not there yet; says what came of each. */
 export async function importFile(
-  { snapshots, engine }: Pick<Server, 'snapshots' | 'engine'>,
+  { snapshots, engine, wallClock }: Pick<Server, 'snapshots' | 'engine' | 'wallClock'>,
   file: string,
 ): Promise<readonly string[]> {
   const said: string[] = [];
@@ -31,7 +31,8 @@ export async function importFile(
       }
       const { organization, webhooks } = result;
       const place = { orgId: organization.id, appId: null };
-      await engine.submit(systemCommand(importOrganization, null, place, 'operator', Date.now()));
+      const suffix = engine.mint.own(organization.id);
+      await engine.submit(systemCommand(importOrganization, null, place, 'operator', wallClock(), suffix));
       said.push(`Organization "${organization.name}" (${organization.id}) was imported.`);
       for (const { url, secret } of webhooks)
         if (secret !== undefined) said.push(`The secret of the webhook ${url}, shown only now: ${secret}`);

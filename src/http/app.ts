@@ -43,6 +43,8 @@ export interface AppSettings {
   readonly routes: readonly Route[];
   /** The address under which callers know this server, without a slash at its end. */
   readonly publicUrl: () => string;
+  /** Where `docUrl` of an error points: an address, or a path on this server. */
+  readonly docsUrl: () => string;
   readonly rateLimiter: RateLimiter | undefined;
   readonly metrics: Metrics | undefined;
   readonly tracing?: RequestTracing | undefined;
@@ -94,7 +96,7 @@ const connectionsMax = 10_000;
 const paramLengthMax = 16 * 1_024;
 
 export function createApp(settings: AppSettings): FastifyInstance {
-  const docsUrl = () => `${settings.publicUrl()}/docs`;
+  const { docsUrl } = settings;
   const { headersMs, requestMs, silentMs, checkMs } = settings.patience ?? usualPatience;
   const app = Fastify({
     logger: loggerOptions(settings.logLevel),

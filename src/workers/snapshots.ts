@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Mint } from '../engine/mint.ts';
 import { type NumberedLine, OrganizationExists } from '../engine/snapshot-import.ts';
 import type { SnapshotStore } from '../engine/snapshot-store.ts';
 import type { Vault } from '../engine/vault.ts';
@@ -12,6 +13,7 @@ import { Spool, SpoolFull } from './spool.ts';
 export interface SnapshotsSettings {
   readonly store: SnapshotStore;
   readonly vault: Vault;
+  readonly mint: Mint;
   readonly wallClock: () => Instant;
   /** Endpoints that are there now. */
   readonly onWebhooks: (
@@ -85,11 +87,11 @@ export class Snapshots {
     lines: AsyncIterable<NumberedLine>,
     fork: AsFork | undefined,
   ): Promise<ImportResult | Refusal> {
-    const { store, vault, onWebhooks } = this.#settings;
+    const { store, onWebhooks } = this.#settings;
     let arrived: Arrived | undefined;
     try {
       const { counts } = await store.take(lines, (header, setUp) => {
-        const made = arrivalOf(vault, fork, header, setUp);
+        const made = arrivalOf(this.#settings, fork, header, setUp);
         arrived = made.arrived;
         return made.arrival;
       });

@@ -108,6 +108,7 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     reader: server.reader,
     routes,
     publicUrl: () => '',
+    docsUrl: () => '/docs',
     rateLimiter: undefined,
     metrics: undefined,
     requestLog: undefined,
