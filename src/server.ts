@@ -35,6 +35,7 @@ import { coverageOf } from './resources/coverage/api.ts';
 import { consoleRoutes, coverageUniverse, eventCatalogue, resources, routes } from './resources/index.ts';
 import { operatorTokenOf, ownSecret } from './secret.ts';
 import { openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
+import { findBooksProblem } from './verify-organization.ts';
 import { AddressGuard } from './workers/address-guard.ts';
 import { ClockRunner } from './workers/clock-runner.ts';
 import { hashOfToken } from './workers/console-errands.ts';
@@ -207,7 +208,7 @@ function assemble(
   const requestLog = new RequestLog({ journal, wallClock, uptime, onError, measures: metrics?.requestLog });
   const reset = resetErrand({ engine, reader, requestLog });
   const snapshots = new Snapshots({
-    store: new SnapshotStore(database),
+    store: new SnapshotStore(database, findBooksProblem),
     ...{ vault, mint, wallClock },
     onWebhooks: (webhooks) => deliveries.learn(webhooks),
   });

@@ -1,6 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { Connection, Database } from '../db/database.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import {
+  type BooksProblem,
+  checkEnd,
+  hasEndLine,
+  isEndLine,
   isHeaderLine,
   readHeader,
   readRow,
@@ -8,6 +13,7 @@ import {
   SnapshotProblem,
   type SnapshotRow,
   snapshotTables,
+  UnsoundSnapshot,
 } from '../kernel/snapshot.ts';
 import type { Instant } from '../kernel/table.ts';
 import { readSchema, readShapes, type TableShape } from './snapshot-columns.ts';
@@ -15,6 +21,8 @@ import { readSchema, readShapes, type TableShape } from './snapshot-columns.ts';
 export interface NumberedLine {
   readonly number: number;
   readonly text: string;
+  /** The input ended before a line break. */
+  readonly isCut?: true;
 }
 
 /** What was set up, as the snapshot has it: applications, keys, webhooks, clocks. */
@@ -32,6 +40,9 @@ export interface Arrival {
 
 /** Decides that, when all of what was set up is known. */
 export type Arrive = (header: SnapshotHeader, setUp: SetUp) => Arrival;
+
+/** Checks the books of one organization, within the transaction that has written it. */
+export type CheckBooks = (connection: Connection, orgId: string) => Promise<BooksProblem | undefined>;
 
 export interface Imported {
   readonly orgId: string;
@@ -55,12 +66,16 @@ export async function importOrganization(
   database: Database,
   lines: AsyncIterable<NumberedLine>,
   arrive: Arrive,
+  checkBooks: CheckBooks,
 ): Promise<Imported> {
   return database.transaction(async (connection) => {
     const schema = await readSchema(connection);
     const writer = new SnapshotWriter(connection, await readShapes(connection), schema);
     for await (const line of lines) await writer.take(line, arrive);
-    return writer.finish(arrive);
+    const imported = await writer.finish(arrive);
+    const problem = await checkBooks(connection, imported.orgId);
+    if (problem) throw new UnsoundSnapshot(problem);
+    return imported;
   });
 }
 
@@ -78,6 +93,9 @@ class SnapshotWriter {
   #chunk: (SnapshotRow & { readonly line: number })[] = [];
   #chars = 0;
   readonly #counts = new Map<string, number>();
+  readonly #hash = createHash('sha256');
+  readonly #read: Record<string, number> = {};
+  #hasEnded = false;
 
   constructor(connection: Connection, shapes: ReadonlyMap<string, TableShape>, schema: number) {
     this.#connection = connection;
@@ -85,15 +103,25 @@ class SnapshotWriter {
     this.#schema = schema;
   }
 
-  async take({ number, text }: NumberedLine, arrive: Arrive): Promise<void> {
+  async take({ number, text, isCut }: NumberedLine, arrive: Arrive): Promise<void> {
     this.#last = number;
     if (!this.#header) {
       this.#header = readHeader(text, number, this.#schema);
+      this.#hash.update(`${text}\n`);
       return;
     }
     if (isHeaderLine(text))
       throw new SnapshotProblem(number, 'a second snapshot begins here; import one at a time.');
+    if (this.#hasEnded) throw new SnapshotProblem(number, 'there is something behind the last line.');
+    if (hasEndLine(this.#header) && isEndLine(text)) {
+      checkEnd(text, number, { counts: this.#read, sha256: this.#hash.digest('hex') });
+      this.#hasEnded = true;
+      return;
+    }
+    if (isCut && hasEndLine(this.#header)) throw incomplete(number);
+    this.#hash.update(`${text}\n`);
     const row = { ...readRow(text, number, this.#header.organization.id), line: number };
+    this.#read[row.table.name] = (this.#read[row.table.name] ?? 0) + 1;
     this.#check(row);
     if (row.table.fate === 'kept') return this.#gather(row);
     if (!this.#arrival) await this.#begin(arrive);
@@ -103,6 +131,7 @@ class SnapshotWriter {
 
   async finish(arrive: Arrive): Promise<Imported> {
     if (!this.#header) throw new SnapshotProblem(1, 'the snapshot is empty.');
+    if (hasEndLine(this.#header) && !this.#hasEnded) throw incomplete(this.#last);
     if (!this.#arrival) await this.#begin(arrive);
     await this.#flush();
     const { id } = this.#header.organization;
@@ -235,6 +264,14 @@ class SnapshotWriter {
       ...(isMapped ? [JSON.stringify(Object.fromEntries(ids))] : []),
     ]);
   }
+}
+
+function incomplete(line: number): SnapshotProblem {
+  return new SnapshotProblem(
+    line,
+    'the file ends here, without the line of counts and the SHA-256. Copy or export it again.',
+    'snapshot_incomplete',
+  );
 }
 
 function hasSameFields(a: SnapshotRow, b: SnapshotRow): boolean {

@@ -29,7 +29,7 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
     rest = all.subarray(from);
     if (rest.length > lineBytesMax) read(rest);
   }
-  if (rest.length > 0) yield read(rest);
+  if (rest.length > 0) yield { ...read(rest), isCut: true };
 }
 
 /** The snapshots of a file that has several, one after the other. */

@@ -4,7 +4,7 @@ import { type NumberedLine, OrganizationExists } from '../engine/snapshot-import
 import type { SnapshotStore } from '../engine/snapshot-store.ts';
 import type { Vault } from '../engine/vault.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
-import { SnapshotProblem } from '../kernel/snapshot.ts';
+import { SnapshotProblem, UnsoundSnapshot } from '../kernel/snapshot.ts';
 import type { Instant } from '../kernel/table.ts';
 import { type Arrived, type AsFork, arrivalOf, showWebhook } from './snapshot-arrival.ts';
 import { linesOf, snapshotBytesMax } from './snapshot-lines.ts';
@@ -136,8 +136,12 @@ export class Snapshots {
 /** What a person can mend is a refusal; the rest is thrown on. */
 function refusalOf(error: unknown): Refusal {
   if (error instanceof SnapshotProblem) {
-    const { message, line, isTooNew } = error;
-    return refuse(isTooNew ? 'snapshot_too_new' : 'snapshot_invalid', { message, details: { line } });
+    const { message, details, code } = error;
+    return refuse(code, { message, details });
+  }
+  if (error instanceof UnsoundSnapshot) {
+    const { message, details } = error;
+    return refuse('snapshot_invalid', { message, details });
   }
   if (error instanceof SpoolFull)
     return refuse('payload_too_large', { message: 'A snapshot has at most 256 MiB.' });

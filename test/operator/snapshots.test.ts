@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tablesOf } from '../../src/kernel/organization-tables.ts';
 import { readHeader } from '../../src/kernel/snapshot.ts';
@@ -41,8 +42,21 @@ function operatorOf(server: Server) {
   };
 }
 
-/** Without the moment of the export, which differs by nature. */
-const undated = (snapshot: string) => snapshot.replace(/"exportedAt":"[^"]*"/, '');
+/** Without the time of the export, which differs by nature, and the hash over it. */
+const undated = (snapshot: string) =>
+  snapshot.replace(/"exportedAt":"[^"]*"/, '').replace(/"sha256":"[^"]*"/, '');
+
+/** The lines of a snapshot, without the last one. */
+const bodyOf = (snapshot: string) => snapshot.split('\n').slice(0, -2);
+
+/** With the last line that fits these lines: what whoever knows the format can write. */
+function withEnd(lines: readonly string[]): string {
+  const text = lines.map((line) => `${line}\n`).join('');
+  const counts: Record<string, number> = {};
+  for (const [, table = ''] of text.matchAll(/^\{"table":"(\w+)"/gm))
+    counts[table] = (counts[table] ?? 0) + 1;
+  return `${text}${JSON.stringify({ counts, sha256: createHash('sha256').update(text).digest('hex') })}\n`;
+}
 
 async function expectSound({ database }: Server): Promise<void> {
   const { checks } = await verify(database);
@@ -82,7 +96,8 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
   });
 
   test('has every kind of record, and says of itself what it is', async () => {
-    const [first = '', ...lines] = snapshot.trimEnd().split('\n');
+    const [first = '', ...lines] = bodyOf(snapshot);
+    expect(withEnd([first, ...lines])).toBe(snapshot);
     expect(readHeader(first, 1, 1_000)).toMatchObject({
       organization: { id: acme.orgId, name: acme.orgName },
       hasSecrets: true,
@@ -257,11 +272,7 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
       ['no snapshot at all', () => ['{"name":"x"}\n', 1], /begins with/],
       ['no JSON', () => ['nonsense\n', 1], /no JSON/],
       ['a header without an organization', () => [edited(1, (l) => l.replace('org_', 'xyz_')), 1], /an id/],
-      [
-        'a line that is cut off',
-        () => [snapshot.slice(0, -10), snapshot.split('\n').length - 1],
-        /written as/,
-      ],
+      ['a line that is cut off', () => [edited(4, (line) => line.slice(0, -10)), 4], /written as/],
       ['an empty line', () => [edited(5, (line) => `\n${line}`), 5], /written as/],
       ['spaces', () => [edited(3, (line) => line.replace('"row":', '"row": ')), 3], /without spaces/],
       ['an unknown table', inRow('payments', '"payments"', '"persons"'), /no table of a snapshot/],
@@ -287,12 +298,39 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
       ['no secrets', inRow('webhooks', /"secrets":\[.*?\]/, '"secrets":[]'), /secrets/],
       [
         'tables in another order',
-        () => [`${snapshot}${snapshot.split('\n')[2]}\n`, snapshot.split('\n').length],
+        () => [withEnd([...bodyOf(snapshot), bodyOf(snapshot)[2] ?? '']), snapshot.split('\n').length - 1],
         /fixed order/,
+      ],
+      [
+        'a line behind the last one',
+        () => [`${snapshot}${snapshot.split('\n')[2]}\n`, snapshot.split('\n').length],
+        /behind the last line/,
       ],
       ['two snapshots', () => [snapshot + snapshot, snapshot.split('\n').length], /second snapshot/],
       ['a long line', () => [edited(4, (line) => line + 'x'.repeat(1_100_000)), 4], /1 MiB/],
-      ['no organization in it', () => [snapshot.split('\n')[0] ?? '', 1], /itself is missing/],
+      ['no organization in it', () => [withEnd(bodyOf(snapshot).slice(0, 1)), 2], /itself is missing/],
+      [
+        'a changed value',
+        () => [
+          edited(lineOf('customers'), (line) => line.replace('Ada', 'Eve')),
+          snapshot.split('\n').length - 1,
+        ],
+        /SHA-256 does not match/,
+      ],
+      [
+        'a row that was not exported',
+        () => {
+          const [lines, at] = [bodyOf(snapshot), lineOf('customers') - 1];
+          const id = 'cus_01m7epxwjmf7za77rhky2f93cc';
+          const added = (lines[at] ?? '').replace(/"id":"cus_\w+"/, `"id":"${id}"`);
+          const end = snapshot.split('\n').at(-2) ?? '';
+          return [
+            `${[...lines.slice(0, at), added, ...lines.slice(at), end].join('\n')}\n`,
+            snapshot.split('\n').length,
+          ];
+        },
+        /rows of customers/,
+      ],
     ];
 
     test.each(cases)('422: %s, with its line', async (_what, make, words) => {
@@ -311,20 +349,108 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
       expect((await operatorOf(server).import(bytes, 'fork=true')).body.error.message).toMatch(/UTF-8/);
     });
 
+    const endNumber = () => snapshot.split('\n').length - 1;
+    const incomplete: readonly (readonly [string, () => readonly [string, number]])[] = [
+      ['without its last line', () => [`${bodyOf(snapshot).join('\n')}\n`, endNumber() - 1]],
+      ['cut within its last line', () => [snapshot.slice(0, -10), endNumber()]],
+      ['with its first half only', () => [`${bodyOf(snapshot).slice(0, 40).join('\n')}\n`, 40]],
+      ['cut within a line', () => [bodyOf(snapshot).slice(0, 40).join('\n').slice(0, -5), 40]],
+      ['without one of its lines', () => [snapshot.replace(/\{"table":"payments".*\n/, ''), endNumber() - 1]],
+    ];
+    test.each(incomplete)('422: a snapshot %s', async (_what, make) => {
+      const [text, line] = make();
+      const before = await countOrganizations();
+      const { code, body } = await operatorOf(server).import(text, 'fork=true');
+      expect(code, JSON.stringify(body)).toBe('snapshot_incomplete');
+      expect(body.error.details).toEqual({ line });
+      expect(await countOrganizations()).toBe(before);
+    });
+
+    const unsound: readonly (readonly [string, string, (lines: readonly string[]) => readonly string[]])[] = [
+      [
+        'a posting that is off by seven',
+        'entries_sum_to_zero',
+        (lines) =>
+          changed(
+            lines,
+            'ledger_entries',
+            /"amount": ?(\d+)/,
+            (_, amount) => `"amount": ${Number(amount) + 7}`,
+          ),
+      ],
+      [
+        'a balance that is off by seven',
+        'balances_equal_postings',
+        (lines) =>
+          changed(
+            lines,
+            'ledger_balances',
+            /"balance":(-?\d+)/,
+            (_, amount) => `"balance":${Number(amount) + 7}`,
+          ),
+      ],
+      [
+        'no ledger',
+        'payments_equal_postings',
+        (lines) => lines.filter((line) => !/^\{"table":"ledger_/.test(line)),
+      ],
+      [
+        'no history',
+        'records_equal_history',
+        (lines) => lines.filter((line) => !/"state_history"/.test(line)),
+      ],
+      [
+        'no timers',
+        'timers_equal_records',
+        (lines) => lines.filter((line) => !/^\{"table":"timers"/.test(line)),
+      ],
+    ];
+    const changed = (
+      lines: readonly string[],
+      table: string,
+      from: RegExp,
+      to: (...found: string[]) => string,
+    ): readonly string[] => {
+      const at = lines.findIndex((line) => line.startsWith(`{"table":"${table}"`) && from.test(line));
+      return lines.map((line, i) => (i === at ? line.replace(from, to) : line));
+    };
+    test.each(unsound)('422: unsound books, with %s', async (_what, check, change) => {
+      const before = await countOrganizations();
+      const text = withEnd(change(bodyOf(snapshot)));
+      const { code, body } = await operatorOf(server).import(text, 'fork=true');
+      expect(code, JSON.stringify(body)).toBe('snapshot_invalid');
+      expect(body.error.details).toMatchObject({ check });
+      expect(body.error.message).toMatch(/books .* not sound/);
+      expect(await countOrganizations()).toBe(before);
+    });
+
+    test('a snapshot of the version before, which has no last line, is read, and its books are checked', async () => {
+      const lines = bodyOf(snapshot).map((line, i) =>
+        i === 0 ? line.replace(/"version":\d+/, '"version":1') : line,
+      );
+      const whole = await operatorOf(server).import(`${lines.join('\n')}\n`, 'fork=true');
+      expect(whole.status, whole.text).toBe(201);
+      const cut = lines.filter((line) => !/^\{"table":"ledger_/.test(line));
+      expect((await operatorOf(server).import(`${cut.join('\n')}\n`, 'fork=true')).code).toBe(
+        'snapshot_invalid',
+      );
+    });
+
+    const countOrganizations = async () =>
+      (await server.database.query({ name: '', text: 'select 1 as one from organizations' }, [])).length;
+
     test('nothing of a refused snapshot stays', async () => {
-      const count = async () =>
-        (await server.database.query({ name: '', text: 'select 1 as one from organizations' }, [])).length;
-      const before = await count();
-      const last = snapshot.trimEnd().split('\n').length;
+      const before = await countOrganizations();
+      const last = bodyOf(snapshot).length;
       const broken = edited(last, (line) => line.replace('"row":{', '"row":{"x":1,'));
       expect((await operatorOf(server).import(broken, 'fork=true')).code).toBe('snapshot_invalid');
-      expect(await count()).toBe(before);
+      expect(await countOrganizations()).toBe(before);
     });
 
     test('422: a newer schema and a newer format', async () => {
       for (const [from, to] of [
         [/"schema":\d+/, '"schema":999'],
-        [/"version":\d+/, '"version":2'],
+        [/"version":\d+/, '"version":3'],
       ] as const) {
         const newer = snapshot.replace(from, to);
         expect((await operatorOf(server).import(newer, 'fork=true')).code).toBe('snapshot_too_new');
@@ -336,7 +462,7 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
         .replace(/"schema":\d+/, '"schema":6')
         .replaceAll(/,"webhook_defaults":\{.*?\}/g, '')
         .replaceAll(/,"fx_margin_basis_points":\d+/g, '');
-      const answer = await operatorOf(server).import(older, 'fork=true');
+      const answer = await operatorOf(server).import(withEnd(bodyOf(older)), 'fork=true');
       expect(answer.status, answer.text).toBe(201);
       const { organization } = answer.body as unknown as ImportBody;
       const rows = await server.database.query<{ margin: number; defaults: unknown }>(
