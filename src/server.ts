@@ -52,6 +52,7 @@ import { Sealer } from './workers/sealer.ts';
 import { Sender } from './workers/sender.ts';
 import { tryVault } from './workers/signature.ts';
 import { Snapshots } from './workers/snapshots.ts';
+import { removeLeftovers } from './workers/temporary-files.ts';
 import { startTimers } from './workers/timers.ts';
 
 export interface Server {
@@ -282,6 +283,7 @@ function assemble(
     operator,
     snapshots,
     start: async () => {
+      void removeLeftovers(Date.now()).catch((error) => onError(error, 'temporary files were not removed'));
       if (config.role === 'api') return;
       stopReaper = startReaper({
         ...{ ...config, engine, queue, journal, people, wallClock, onError },

@@ -23,11 +23,11 @@ export interface ExportSettings {
 const rowsInFetchMax = 200;
 
 /** What is no part of an organization elsewhere: who sends at the moment, and how many of its people own it. */
-const replaced: Readonly<Record<string, string>> = {
+export const replaced: Readonly<Record<string, string>> = {
   'deliveries.lease_until': 'null::timestamptz',
   'organizations.owners': '0',
 };
-const narrowed: Readonly<Record<string, string>> = {
+export const narrowed: Readonly<Record<string, string>> = {
   state_history: ` and t.resource not in ('member', 'invitation')`,
 };
 
@@ -103,7 +103,7 @@ export async function* exportOrganization(
   yield endLine({ counts, sha256: hash.digest('hex') });
 }
 
-function selectText(table: string, { columns, key }: TableShape, orgId: string): string {
+export function selectText(table: string, { columns, key }: TableShape, orgId: string): string {
   const list = columns.map(({ name }) => {
     const expression = replaced[`${table}.${name}`];
     return expression === undefined ? `t.${name}` : `${expression} as ${name}`;

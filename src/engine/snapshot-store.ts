@@ -1,5 +1,6 @@
 import type { Database } from '../db/database.ts';
 import { allOrganizations, atOneMoment, type ExportSettings, exportOrganization } from './snapshot-export.ts';
+import { Forks } from './snapshot-fork.ts';
 import {
   type Arrive,
   type CheckBooks,
@@ -12,10 +13,12 @@ import {
 export class SnapshotStore {
   readonly #database: Database;
   readonly #checkBooks: CheckBooks;
+  readonly #forks: Forks;
 
   constructor(database: Database, checkBooks: CheckBooks) {
     this.#database = database;
     this.#checkBooks = checkBooks;
+    this.#forks = new Forks(database);
   }
 
   /** Hands the lines to `write`, which must wait for nobody but itself: the database waits for it. */
@@ -42,6 +45,10 @@ export class SnapshotStore {
       await write(all());
       return orgIds.length;
     });
+  }
+
+  fork(orgId: string, arrive: Arrive): Promise<Imported | undefined> {
+    return this.#forks.fork(orgId, arrive);
   }
 
   take(lines: AsyncIterable<NumberedLine>, arrive: Arrive): Promise<Imported> {

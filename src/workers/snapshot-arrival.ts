@@ -1,5 +1,6 @@
 import type { Mint } from '../engine/mint.ts';
-import type { Arrival, SetUp } from '../engine/snapshot-import.ts';
+import type { SetUp } from '../engine/snapshot-import.ts';
+import type { Arrival } from '../engine/snapshot-rows.ts';
 import type { Vault } from '../engine/vault.ts';
 import { clockIdOf } from '../kernel/clock.ts';
 import type { KeptSecret } from '../kernel/delivery.ts';

@@ -1,7 +1,6 @@
 import type { NumberedLine } from '../engine/snapshot-import.ts';
 import { isHeaderLine, SnapshotProblem } from '../kernel/snapshot.ts';
 
-export const snapshotBytesMax = 256 * 1024 * 1024;
 export const lineBytesMax = 1024 * 1024;
 const newline = 0x0a;
 

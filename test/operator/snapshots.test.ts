@@ -1,11 +1,15 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { newSuffix } from '../../src/engine/ids.ts';
+import { Forks } from '../../src/engine/snapshot-fork.ts';
+import { formatId } from '../../src/kernel/ids.ts';
 import { tablesOf } from '../../src/kernel/organization-tables.ts';
 import { readHeader } from '../../src/kernel/snapshot.ts';
 import type { Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
 import { provokedBy } from '../api/codes.ts';
-import { ApiClient, type Body, expectEnvelope, seenCodes } from '../support/api-client.ts';
+import { ApiClient, type Body, seenCodes } from '../support/api-client.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
@@ -538,23 +542,60 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
     expect(await actionsOf(other, acme.orgId)).toContain('organizations.import');
   });
 
-  test('many at once: those that find no room are told to come again', async () => {
+  test('many exports and forks at once wait for each other', async () => {
     const inject = () =>
       server.app.inject({
         url: `/_operator/organizations/${acme.orgId}/snapshot`,
         headers: { authorization: `Bearer ${token}` },
       });
-    const all = await Promise.all(Array.from({ length: 12 }, inject));
-    const statuses = new Set(all.map(({ statusCode }) => statusCode));
-    expect([...statuses].sort()).toEqual([200, 503]);
-    for (const { statusCode, headers, body } of all) {
-      if (statusCode === 200) continue;
-      expect(headers['retry-after']).toBe('5');
-      expectEnvelope(
-        { status: statusCode, headers: headers as Record<string, string>, text: body },
-        JSON.parse(body),
-      );
-    }
+    const fork = () => operatorOf(server).post(`organizations/${acme.orgId}/fork`, { name: 'side by side' });
+    const [exports, forks] = await Promise.all([
+      Promise.all(Array.from({ length: 12 }, inject)),
+      Promise.all(Array.from({ length: 16 }, fork)),
+    ]);
+    expect(exports.map(({ statusCode }) => statusCode)).toEqual(exports.map(() => 200));
+    expect(forks.map(({ status }) => status)).toEqual(forks.map(() => 201));
+    const ids = forks.map(({ body }) => (body as ImportBody).organization.id);
+    expect(new Set(ids).size).toBe(16);
+    await expectSound(server);
+  });
+
+  test('a fork takes the same statements whatever the number of records', async () => {
+    const small = await tenant(server);
+    await small.client.post('developer_api_payments', { amount: 5, currency: 'EUR' });
+    const statementsOf = async (orgId: string) => {
+      let statements = 0;
+      const counted: Pick<Database, 'transaction'> = {
+        transaction: (work) =>
+          server.database.transaction((connection) =>
+            work({
+              query: (statement, values) => {
+                statements += 1;
+                return connection.query(statement, values);
+              },
+              finish: connection.finish.bind(connection),
+              script: connection.script.bind(connection),
+            }),
+          ),
+      };
+      const copy = await new Forks(counted).fork(orgId, (header, setUp) => ({
+        ids: new Map([[header.organization.id, formatId('organization', newSuffix())]]),
+        rewritten: new Map(
+          (setUp.get('api_keys') ?? []).map((row) => [
+            row,
+            JSON.stringify({ ...row.fields, hash: `\\x${randomBytes(32).toString('hex')}` }),
+          ]),
+        ),
+        silencedBy: null,
+      }));
+      return { statements, payments: copy?.counts.payments ?? 0 };
+    };
+    const before = await statementsOf(small.orgId);
+    for (let count = 0; count < 20; count += 1)
+      await small.client.post('developer_api_payments', { amount: 5, currency: 'EUR' });
+    const after = await statementsOf(small.orgId);
+    expect([before.payments, after.payments]).toEqual([1, 21]);
+    expect(after.statements).toBe(before.statements);
   });
 });
 
