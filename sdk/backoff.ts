@@ -24,6 +24,11 @@ export function isWorthRetrying(error: SandbankError, isRepeatable: boolean): bo
   return isRepeatable && (error instanceof ConnectionError || error instanceof TimeoutError);
 }
 
+/** The server has no room now and says when it expects to have some. */
+export function isBusyRefusal(error: SandbankError): boolean {
+  return error instanceof ServerError && error.status === 503 && error.retryAfterMs !== undefined;
+}
+
 /** Exponential with full jitter, so that callers who failed together do not come back together. `Retry-After` wins. */
 export function waitBefore(retry: number, error: SandbankError, random: () => number): number {
   if (error.retryAfterMs !== undefined) return error.retryAfterMs;

@@ -129,7 +129,10 @@ const classes: Readonly<Record<number, typeof SandbankError>> = {
 /** The error that an answer stands for. An answer that is not ours (a proxy's page, say) keeps its status. */
 export function errorOf(
   answer: { readonly status: number; readonly text: string },
-  more: Pick<ErrorFacts, 'requestId' | 'isReplay' | 'retryAfterMs' | 'attempts'>,
+  {
+    baseUrl,
+    ...more
+  }: Pick<ErrorFacts, 'requestId' | 'isReplay' | 'retryAfterMs' | 'attempts'> & { readonly baseUrl: string },
 ): SandbankError {
   const { status, text } = answer;
   const Class = classes[status] ?? (status >= 500 ? ServerError : SandbankError);
@@ -138,7 +141,14 @@ export function errorOf(
     const message = `The answer has the status ${status} and no error in it that is known here: ${text.slice(0, 200)}`;
     return new Class({ ...more, status, code: 'unreadable_answer', message, retryable: status >= 500 });
   }
-  return new Class({ ...more, ...body.error, status, requestId: more.requestId ?? body.requestId });
+  // A server with a seed sends a path, so that its answers do not depend on its port.
+  const { docUrl } = body.error;
+  const link = docUrl?.startsWith('/') ? `${baseUrl}${docUrl}` : docUrl;
+  return new Class({
+    ...{ ...more, ...body.error, status },
+    docUrl: link,
+    requestId: more.requestId ?? body.requestId,
+  });
 }
 
 function parse(text: string): Partial<ErrorAnswer> | undefined {

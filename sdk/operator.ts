@@ -158,13 +158,13 @@ export class Operator {
     );
   }
 
-  /** Copies an organization into a new one, with new keys. */
+  /** Copies an organization into a new one, with new keys. A server that is busy is asked again after its `Retry-After`. */
   fork(
     organizationId: string,
     body: { readonly name: string },
     options?: CallOptions,
   ): Promise<ImportAnswer> {
-    return this.#post(`${ofOrganization(organizationId)}/fork`, body, options);
+    return this.#post(`${ofOrganization(organizationId)}/fork`, body, options, { isRetriedWhenBusy: true });
   }
 
   /** What the requests of these organizations have met; of all of them unless told. */
@@ -190,9 +190,15 @@ export class Operator {
     );
   }
 
-  async #post<T extends object>(path: string, body: object | undefined, options?: CallOptions): Promise<T> {
+  async #post<T extends object>(
+    path: string,
+    body: object | undefined,
+    options?: CallOptions,
+    manner: Pick<Outgoing, 'isRetriedWhenBusy'> = {},
+  ): Promise<T> {
     return this.#transport.json(
       {
+        ...manner,
         verb: 'POST',
         path: `/_operator/${path}`,
         accept: 'application/json',

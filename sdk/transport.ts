@@ -1,4 +1,4 @@
-import { isWorthRetrying, retryAfterMs, waitBefore } from './backoff.ts';
+import { isBusyRefusal, isWorthRetrying, retryAfterMs, waitBefore } from './backoff.ts';
 import { ConnectionError, errorOf, SandbankError, TimeoutError } from './errors.ts';
 import type { CallOptions } from './operation.ts';
 import { atLeast, type Connection } from './settings.ts';
@@ -16,6 +16,8 @@ export interface Outgoing {
   readonly headers?: Readonly<Record<string, string>>;
   /** The caller reads on when the call is over, and the signal still ends that. */
   readonly isReadOn?: boolean;
+  /** Sent again after a 503 with `Retry-After`, by which the server says that it has not begun. */
+  readonly isRetriedWhenBusy?: boolean;
 }
 
 /** What is known of an answer beside its body. */
@@ -82,7 +84,8 @@ export class Transport {
       options.signal?.throwIfAborted();
       const outcome = await this.#attempt(outgoing, options, attempt, read);
       if (!(outcome instanceof SandbankError)) return outcome;
-      if (attempt > retriesMax || !isWorthRetrying(outcome, isRepeatable)) throw outcome;
+      const isBusy = outgoing.isRetriedWhenBusy === true && isBusyRefusal(outcome);
+      if (attempt > retriesMax || !isWorthRetrying(outcome, isRepeatable || isBusy)) throw outcome;
       const waitMs = waitBefore(attempt, outcome, random);
       onRetry({ retry: attempt, waitMs, error: outcome, method: verb, path, idempotencyKey });
       await sleep(waitMs, options.signal);
@@ -117,7 +120,7 @@ export class Transport {
         const pause = retryAfterMs(response.headers.get('retry-after'));
         return errorOf(
           { status: response.status, text },
-          { requestId, isReplay, attempts, retryAfterMs: pause },
+          { requestId, isReplay, attempts, retryAfterMs: pause, baseUrl },
         );
       }
       const value = await read(response);

@@ -134,7 +134,8 @@ async function run(config: Config, opening: Promise<Database> | undefined): Prom
   const server = await createServer(config, fail, opening, (app) => app.ready(() => undefined));
   try {
     const secrets = seed ? await applySeed(seed, server, server.wallClock) : [];
-    const imported = config.importFile === undefined ? [] : await importFile(server, config.importFile);
+    const { importFile: file, exportFile: exportedTo } = config;
+    const imported = file === undefined ? [] : await importFile(server, file, exportedTo);
     const demoKey = seed || config.databaseUrl !== undefined ? undefined : await makeDemo(server);
     const known = await findAnyKey(server.reader);
     const address = await server.listen();

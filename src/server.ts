@@ -36,6 +36,7 @@ import { coverageOf } from './resources/coverage/api.ts';
 import { consoleRoutes, coverageUniverse, eventCatalogue, resources, routes } from './resources/index.ts';
 import { operatorTokenOf, ownSecret } from './secret.ts';
 import { openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
+import { findBooksProblem } from './verify-organization.ts';
 import { AddressGuard } from './workers/address-guard.ts';
 import { ClockRunner } from './workers/clock-runner.ts';
 import { hashOfToken } from './workers/console-errands.ts';
@@ -52,6 +53,7 @@ import { Sealer } from './workers/sealer.ts';
 import { Sender } from './workers/sender.ts';
 import { tryVault } from './workers/signature.ts';
 import { Snapshots } from './workers/snapshots.ts';
+import { removeLeftovers } from './workers/temporary-files.ts';
 import { startTimers } from './workers/timers.ts';
 
 export interface Server {
@@ -138,13 +140,15 @@ function assemble(
   const operatorToken = operatorTokenOf(config);
   let address = config.publicUrl ?? '';
   const publicUrl = () => address;
+  // With a seed an error has the same bytes on every port: a path, which clients resolve against the server's address.
+  const docsUrl = () => `${mint.isSeeded ? (config.publicUrl ?? '') : address}/docs`;
   const { metrics, tracing } = telemetry;
   const reader = telemetry.reading(createReader(database));
   const engine = new Engine(telemetry.traced(database), {
     resources: new Map(resources.map((resource) => [resource.name, resource])),
     providers,
     presentEntry,
-    docsUrl: () => `${address}/docs`,
+    docsUrl,
     vault,
     mint,
     onCommit: (committed) => {
@@ -174,6 +178,7 @@ function assemble(
     measures: metrics?.deliveries,
     tracing,
     wallClock,
+    realTime: Date.now,
     onError,
   });
   const sealer = new Sealer({ seals: new Seals(database), wallClock, onError });
@@ -197,14 +202,16 @@ function assemble(
     ...{ engine, reader, wallClock, nextMark, onError },
     uptime,
   });
-  const examinations = new Examinations({ engine, vault, sender, catalogue: eventCatalogue, wallClock });
+  const examinations = new Examinations({
+    ...{ engine, vault, sender, catalogue: eventCatalogue, wallClock },
+    realTime: Date.now,
+  });
   const journal = new RequestJournal(database);
   const requestLog = new RequestLog({ journal, wallClock, uptime, onError, measures: metrics?.requestLog });
   const reset = resetErrand({ engine, reader, requestLog });
   const snapshots = new Snapshots({
-    store: new SnapshotStore(database),
-    vault,
-    wallClock,
+    store: new SnapshotStore(database, findBooksProblem),
+    ...{ vault, mint, wallClock },
     onWebhooks: (webhooks) => deliveries.learn(webhooks),
   });
   const operator = new Operator({ engine, reader, wallClock, reset, snapshots });
@@ -220,7 +227,7 @@ function assemble(
     engine,
     reader,
     routes: config.role === 'worker' ? [] : routes,
-    publicUrl,
+    ...{ publicUrl, docsUrl },
     trustedProxies: config.trustedProxies,
     allowedHosts: isWildcard(config.host) ? config.allowedHosts : [config.host, ...config.allowedHosts],
     rateLimiter: config.rateLimit === undefined ? undefined : createRateLimiter(config.rateLimit),
@@ -279,6 +286,7 @@ function assemble(
     operator,
     snapshots,
     start: async () => {
+      void removeLeftovers(Date.now()).catch((error) => onError(error, 'temporary files were not removed'));
       if (config.role === 'api') return;
       stopReaper = startReaper({
         ...{ ...config, engine, queue, journal, people, wallClock, onError },

@@ -1,5 +1,6 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
@@ -16,11 +17,17 @@ export class SnapshotFileProblem extends Error {
 
 const isPacked = (file: string) => file.endsWith('.gz');
 
-/** Imports every snapshot of a file whose organization is not there yet; says what came of each. */
+/**
+ * Imports every snapshot of a file whose organization is not there yet; returns a message for each. A file that is written on
+ * exit does not exist at the first start: then there is nothing to import.
+ */
 export async function importFile(
-  { snapshots, engine }: Pick<Server, 'snapshots' | 'engine'>,
+  { snapshots, engine, wallClock }: Pick<Server, 'snapshots' | 'engine' | 'wallClock'>,
   file: string,
+  exportedTo?: string,
 ): Promise<readonly string[]> {
+  if (file === exportedTo && !existsSync(file) && existsSync(dirname(file)))
+    return [`The snapshot ${file} does not exist yet. The server starts empty and writes it on exit.`];
   const said: string[] = [];
   try {
     for await (const lines of snapshotsOf(linesOf(openFile(file)))) {
@@ -31,7 +38,8 @@ export async function importFile(
       }
       const { organization, webhooks } = result;
       const place = { orgId: organization.id, appId: null };
-      await engine.submit(systemCommand(importOrganization, null, place, 'operator', Date.now()));
+      const suffix = engine.mint.own(organization.id);
+      await engine.submit(systemCommand(importOrganization, null, place, 'operator', wallClock(), suffix));
       said.push(`Organization "${organization.name}" (${organization.id}) was imported.`);
       for (const { url, secret } of webhooks)
         if (secret !== undefined) said.push(`The secret of the webhook ${url}, shown only now: ${secret}`);

@@ -31,7 +31,7 @@ export interface Verification {
   readonly isSound: boolean;
 }
 
-interface Check {
+export interface Check {
   readonly name: string;
   readonly words: string;
   /** Gives "orgId", subject, expected and found of what differs. */
@@ -44,7 +44,7 @@ const checkMsMax = 60 * 60 * 1000;
 const postings = `select e.org_id, e.id, e.payment_id, e.transfer_id, e.reason, p.account, p.currency, p.amount
   from ledger_entries e cross join lateral jsonb_to_recordset(e.postings) as p(account text, currency text, amount numeric)`;
 
-const checks: readonly Check[] = [
+export const checks: readonly Check[] = [
   {
     name: 'entries_sum_to_zero',
     words: 'Every ledger entry sums to zero in each currency.',
@@ -196,25 +196,25 @@ const checks: readonly Check[] = [
   ...organizationChecks,
 ];
 
-const timersCheck = {
+export const timersCheck = {
   name: 'timers_equal_records',
   words: 'Every record that waits for a time has a timer for that very instant, and no other record has one.',
 };
 const timersPage = 1_000;
 
 type TimedRow = AnyRow & { readonly timerAt: Instant | null };
-type ReadAll = <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+export type ReadAll = <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
-/** What a record waits for is known to its code alone, so this check reads the records page by page. */
-async function differingTimers(read: ReadAll): Promise<readonly Difference[]> {
+/** What a record waits for is known to its code alone, so this check reads the records page by page: all, or those of one organization. */
+export async function differingTimers(read: ReadAll, orgId?: string): Promise<readonly Difference[]> {
   const differences: Difference[] = [];
   for (const { table, due } of resources) {
     if (!due) continue;
     const page = `select ${selectList(table, 't')}, r.due_at as "timerAt" from ${table.name} t
       left join timers r on r.org_id = t.org_id and r.id = t.id
-      where (t.org_id, t.id) > ($1, $2) order by t.org_id, t.id limit ${timersPage}`;
-    for (let last = { orgId: '', id: '' }; differences.length < differencesMax; ) {
-      const rows: readonly TimedRow[] = await read<TimedRow>(page, [last.orgId, last.id]);
+      where (t.org_id, t.id) > ($1, $2) and ($3::text is null or t.org_id = $3) order by t.org_id, t.id limit ${timersPage}`;
+    for (let last = { orgId: orgId ?? '', id: '' }; differences.length < differencesMax; ) {
+      const rows: readonly TimedRow[] = await read<TimedRow>(page, [last.orgId, last.id, orgId ?? null]);
       for (const row of rows) {
         const at = due(row)?.at ?? null;
         if (at === row.timerAt) continue;

@@ -11,6 +11,11 @@ export interface Mint {
   request(orgId: string, kind: 'write' | 'read'): string;
   /** The suffix of what is made for an organization without a request: the organization itself, what a worker does. */
   own(orgId: string): string;
+  /**
+   * The suffix of a new organization. With a seed it follows from the name and from how many of that name there were before, so
+   * that tests that create organizations side by side get the same ones in every run.
+   */
+  organization(name: string): string;
   /** The suffixes of rows that a command makes besides the one that has its own. The same command gets the same ones again. */
   rows(suffix: string): () => string;
   /** The suffixes of the commands that carry out one request. */
@@ -30,6 +35,7 @@ export const randomMint: Mint = {
   isSeeded: false,
   request: newSuffix,
   own: newSuffix,
+  organization: newSuffix,
   rows: () => newSuffix,
   steps: () => ({ next: newSuffix, aside: newSuffix }),
   fraction: () => Math.random(),
@@ -79,18 +85,21 @@ export function seededMint(seed: string): Mint {
     return suffixFrom(at, order, hashOf(seed, orgId, request, step));
   }
 
+  function request(orgId: string, kind: 'write' | 'read'): string {
+    const counts = countsOf(orgId);
+    if (kind === 'read') {
+      counts.reads += 1;
+      return suffixOf(orgId, counts.reads, reads);
+    }
+    counts.writes += 1;
+    counts.owns = 0;
+    return suffixOf(orgId, counts.writes, 0);
+  }
+
   return {
     isSeeded: true,
-    request: (orgId, kind) => {
-      const counts = countsOf(orgId);
-      if (kind === 'read') {
-        counts.reads += 1;
-        return suffixOf(orgId, counts.reads, reads);
-      }
-      counts.writes += 1;
-      counts.owns = 0;
-      return suffixOf(orgId, counts.writes, 0);
-    },
+    request,
+    organization: (name) => request(`organization ${name}`, 'write'),
     own: (orgId) => {
       const counts = countsOf(orgId);
       counts.owns += 1;

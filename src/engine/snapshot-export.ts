@@ -1,7 +1,15 @@
+import { createHash } from 'node:crypto';
 import type { Connection, Database } from '../db/database.ts';
 import { assert } from '../kernel/assert.ts';
 import { isId } from '../kernel/ids.ts';
-import { headerLine, rowLine, snapshotFormat, snapshotTables, snapshotVersion } from '../kernel/snapshot.ts';
+import {
+  endLine,
+  headerLine,
+  rowLine,
+  snapshotFormat,
+  snapshotTables,
+  snapshotVersion,
+} from '../kernel/snapshot.ts';
 import type { Instant } from '../kernel/table.ts';
 import { readSchema, readShapes, type TableShape } from './snapshot-columns.ts';
 
@@ -15,11 +23,11 @@ export interface ExportSettings {
 const rowsInFetchMax = 200;
 
 /** What is no part of an organization elsewhere: who sends at the moment, and how many of its people own it. */
-const replaced: Readonly<Record<string, string>> = {
+export const replaced: Readonly<Record<string, string>> = {
   'deliveries.lease_until': 'null::timestamptz',
   'organizations.owners': '0',
 };
-const narrowed: Readonly<Record<string, string>> = {
+export const narrowed: Readonly<Record<string, string>> = {
   state_history: ` and t.resource not in ('member', 'invitation')`,
 };
 
@@ -62,10 +70,18 @@ export async function* exportOrganization(
   const shapes = await readShapes(connection);
   const { hasSecrets, showWebhook } = settings;
   const exportedAt = new Date(settings.now).toISOString();
-  yield headerLine({
-    ...{ format: snapshotFormat, version: snapshotVersion, schema },
-    ...{ exportedAt, organization, hasSecrets },
-  });
+  const hash = createHash('sha256');
+  const hashed = (text: string) => {
+    hash.update(text);
+    return text;
+  };
+  const counts: Record<string, number> = {};
+  yield hashed(
+    headerLine({
+      ...{ format: snapshotFormat, version: snapshotVersion, schema },
+      ...{ exportedAt, organization, hasSecrets },
+    }),
+  );
   for (const { name } of snapshotTables) {
     const shape = shapes.get(name);
     assert(shape && shape.columns.length > 0, `${name} is a table of a snapshot and not of the database`);
@@ -76,14 +92,18 @@ export async function* exportOrganization(
         { name: '', text: `fetch ${rowsInFetchMax} from rows` },
         [],
       );
-      if (rows.length > 0) yield rows.map(({ row }) => rowLine(name, show(row))).join('');
+      if (rows.length > 0) {
+        counts[name] = (counts[name] ?? 0) + rows.length;
+        yield hashed(rows.map(({ row }) => rowLine(name, show(row))).join(''));
+      }
       if (rows.length < rowsInFetchMax) break;
     }
     await connection.script('close rows');
   }
+  yield endLine({ counts, sha256: hash.digest('hex') });
 }
 
-function selectText(table: string, { columns, key }: TableShape, orgId: string): string {
+export function selectText(table: string, { columns, key }: TableShape, orgId: string): string {
   const list = columns.map(({ name }) => {
     const expression = replaced[`${table}.${name}`];
     return expression === undefined ? `t.${name}` : `${expression} as ${name}`;

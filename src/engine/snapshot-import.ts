@@ -1,6 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { Connection, Database } from '../db/database.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import {
+  type BooksProblem,
+  checkEnd,
+  hasEndLine,
+  isEndLine,
   isHeaderLine,
   readHeader,
   readRow,
@@ -8,30 +13,27 @@ import {
   SnapshotProblem,
   type SnapshotRow,
   snapshotTables,
+  UnsoundSnapshot,
 } from '../kernel/snapshot.ts';
-import type { Instant } from '../kernel/table.ts';
 import { readSchema, readShapes, type TableShape } from './snapshot-columns.ts';
+import { type Arrival, countName, insertRows, silence } from './snapshot-rows.ts';
 
 export interface NumberedLine {
   readonly number: number;
   readonly text: string;
+  /** The input ended before a line break. */
+  readonly isCut?: true;
 }
 
 /** What was set up, as the snapshot has it: applications, keys, webhooks, clocks. */
-export type SetUp = ReadonlyMap<string, readonly (SnapshotRow & { readonly line: number })[]>;
-
-/** How the rows of a snapshot change on their way in. */
-export interface Arrival {
-  /** Ids that become others. */
-  readonly ids: ReadonlyMap<string, string>;
-  /** Rows of what was set up that are written otherwise than they stand, by their text. */
-  readonly rewritten: ReadonlyMap<SnapshotRow, string>;
-  /** Nothing is sent from it until somebody says so. */
-  readonly silencedBy: { readonly requestId: string; readonly now: Instant } | null;
-}
+export type SetUpRow = SnapshotRow & { readonly line: number };
+export type SetUp = ReadonlyMap<string, readonly SetUpRow[]>;
 
 /** Decides that, when all of what was set up is known. */
 export type Arrive = (header: SnapshotHeader, setUp: SetUp) => Arrival;
+
+/** Checks the books of one organization, within the transaction that has written it. */
+export type CheckBooks = (connection: Connection, orgId: string) => Promise<BooksProblem | undefined>;
 
 export interface Imported {
   readonly orgId: string;
@@ -48,19 +50,22 @@ const rowsInInsertMax = 1_000;
 const charsInInsertMax = 4 * 1024 * 1024;
 const setUpRowsMax = 100_000;
 const order = new Map(snapshotTables.map(({ name }, i) => [name, i]));
-const isIdColumn = /^(id|.+_id|replaces|replaced_by)$/;
 
 /** Reads one snapshot and writes its organization, in one transaction: all of it or nothing. */
 export async function importOrganization(
   database: Database,
   lines: AsyncIterable<NumberedLine>,
   arrive: Arrive,
+  checkBooks: CheckBooks,
 ): Promise<Imported> {
   return database.transaction(async (connection) => {
     const schema = await readSchema(connection);
     const writer = new SnapshotWriter(connection, await readShapes(connection), schema);
     for await (const line of lines) await writer.take(line, arrive);
-    return writer.finish(arrive);
+    const imported = await writer.finish(arrive);
+    const problem = await checkBooks(connection, imported.orgId);
+    if (problem) throw new UnsoundSnapshot(problem);
+    return imported;
   });
 }
 
@@ -78,6 +83,9 @@ class SnapshotWriter {
   #chunk: (SnapshotRow & { readonly line: number })[] = [];
   #chars = 0;
   readonly #counts = new Map<string, number>();
+  readonly #hash = createHash('sha256');
+  readonly #read: Record<string, number> = {};
+  #hasEnded = false;
 
   constructor(connection: Connection, shapes: ReadonlyMap<string, TableShape>, schema: number) {
     this.#connection = connection;
@@ -85,15 +93,25 @@ class SnapshotWriter {
     this.#schema = schema;
   }
 
-  async take({ number, text }: NumberedLine, arrive: Arrive): Promise<void> {
+  async take({ number, text, isCut }: NumberedLine, arrive: Arrive): Promise<void> {
     this.#last = number;
     if (!this.#header) {
       this.#header = readHeader(text, number, this.#schema);
+      this.#hash.update(`${text}\n`);
       return;
     }
     if (isHeaderLine(text))
       throw new SnapshotProblem(number, 'a second snapshot begins here; import one at a time.');
+    if (this.#hasEnded) throw new SnapshotProblem(number, 'there is something behind the last line.');
+    if (hasEndLine(this.#header) && isEndLine(text)) {
+      checkEnd(text, number, { counts: this.#read, sha256: this.#hash.digest('hex') });
+      this.#hasEnded = true;
+      return;
+    }
+    if (isCut && hasEndLine(this.#header)) throw incomplete(number);
+    this.#hash.update(`${text}\n`);
     const row = { ...readRow(text, number, this.#header.organization.id), line: number };
+    this.#read[row.table.name] = (this.#read[row.table.name] ?? 0) + 1;
     this.#check(row);
     if (row.table.fate === 'kept') return this.#gather(row);
     if (!this.#arrival) await this.#begin(arrive);
@@ -103,6 +121,7 @@ class SnapshotWriter {
 
   async finish(arrive: Arrive): Promise<Imported> {
     if (!this.#header) throw new SnapshotProblem(1, 'the snapshot is empty.');
+    if (hasEndLine(this.#header) && !this.#hasEnded) throw incomplete(this.#last);
     if (!this.#arrival) await this.#begin(arrive);
     await this.#flush();
     const { id } = this.#header.organization;
@@ -188,17 +207,19 @@ class SnapshotWriter {
     this.#chars = 0;
     const [first] = chunk;
     if (!first) return;
+    const insert = (rows: readonly SnapshotRow[]) =>
+      insertRows(this.#connection, this.#shapes, rows, this.#arrival);
     await this.#connection.script('savepoint chunk');
     try {
-      await this.#insert(chunk);
+      await insert(chunk);
     } catch (error) {
       // One of them is at fault: one at a time they tell which.
       await this.#connection.script('rollback to savepoint chunk');
-      for (const row of chunk) await this.#insert([row]).catch((fault: unknown) => this.#explain(fault, row));
+      for (const row of chunk) await insert([row]).catch((fault: unknown) => this.#explain(fault, row));
       throw error;
     }
     await this.#connection.script('release savepoint chunk');
-    const name = first.table.name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const name = countName(first.table.name);
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + chunk.length);
   }
 
@@ -212,54 +233,17 @@ class SnapshotWriter {
       throw new SnapshotProblem(line, 'an organization of this server has this very API key already.');
     throw new SnapshotProblem(line, `the row does not fit into ${table.name}: ${cause.message}.`);
   }
+}
 
-  /** Rows go in as they are written. */
-  async #insert(rows: readonly SnapshotRow[]): Promise<void> {
-    const [first] = rows;
-    const { ids = new Map(), rewritten } = this.#arrival ?? {};
-    if (!first) return;
-    const { name } = first.table;
-    const columns = (this.#shapes.get(name)?.columns ?? []).filter((column) => column.name in first.fields);
-    const list = columns.map((column) => column.name);
-    const values = columns.map((column) => {
-      const isMapped = ids.size > 0 && column.isText && isIdColumn.test(column.name);
-      return isMapped ? `coalesce($2::jsonb ->> r.${column.name}, r.${column.name})` : `r.${column.name}`;
-    });
-    const isMapped = values.some((value) => value.startsWith('coalesce'));
-    const text =
-      `insert into ${name} (${list.join(', ')}) select ${values.join(', ')} ` +
-      `from json_populate_recordset(null::${name}, $1::json) r`;
-    const json = `[${rows.map((row) => rewritten?.get(row) ?? row.text).join(',')}]`;
-    await this.#connection.query({ name: '', text }, [
-      json,
-      ...(isMapped ? [JSON.stringify(Object.fromEntries(ids))] : []),
-    ]);
-  }
+function incomplete(line: number): SnapshotProblem {
+  return new SnapshotProblem(
+    line,
+    'the file ends here, without the line of counts and the SHA-256. Copy or export it again.',
+    'snapshot_incomplete',
+  );
 }
 
 function hasSameFields(a: SnapshotRow, b: SnapshotRow): boolean {
   const [names, others] = [Object.keys(a.fields), Object.keys(b.fields)];
   return names.length === others.length && names.every((name) => name in b.fields);
-}
-
-/** Disables every endpoint, with the row of the history that goes with it. No event tells of it: there is nobody to tell. */
-async function silence(
-  connection: Connection,
-  orgId: string,
-  { requestId, now }: NonNullable<Arrival['silencedBy']>,
-): Promise<void> {
-  await connection.query(
-    {
-      name: '',
-      text: `with changed as (
-          update webhooks w set status = 'disabled', disabled_reason = 'requested', version = w.version + 1, since = $2,
-            updated_at = $2
-          where w.org_id = $1 and w.status = 'enabled' returning w.org_id, w.id, w.version)
-        insert into state_history (org_id, resource_id, version, resource, action, from_status, to_status, actor_kind,
-          actor_id, request_id, at)
-        select c.org_id, c.id, c.version, 'webhook', 'disable', 'enabled', 'disabled', 'system', 'operator', $3, $2
-        from changed c`,
-    },
-    [orgId, new Date(now).toISOString(), requestId],
-  );
 }

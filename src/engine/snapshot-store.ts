@@ -1,13 +1,24 @@
 import type { Database } from '../db/database.ts';
 import { allOrganizations, atOneMoment, type ExportSettings, exportOrganization } from './snapshot-export.ts';
-import { type Arrive, type Imported, importOrganization, type NumberedLine } from './snapshot-import.ts';
+import { Forks } from './snapshot-fork.ts';
+import {
+  type Arrive,
+  type CheckBooks,
+  type Imported,
+  importOrganization,
+  type NumberedLine,
+} from './snapshot-import.ts';
 
 /** Whole organizations: the engine's, because it is the only writer, and apart from it, because no command asks. */
 export class SnapshotStore {
   readonly #database: Database;
+  readonly #checkBooks: CheckBooks;
+  readonly #forks: Forks;
 
-  constructor(database: Database) {
+  constructor(database: Database, checkBooks: CheckBooks) {
     this.#database = database;
+    this.#checkBooks = checkBooks;
+    this.#forks = new Forks(database);
   }
 
   /** Hands the lines to `write`, which must wait for nobody but itself: the database waits for it. */
@@ -36,7 +47,11 @@ export class SnapshotStore {
     });
   }
 
+  fork(orgId: string, arrive: Arrive): Promise<Imported | undefined> {
+    return this.#forks.fork(orgId, arrive);
+  }
+
   take(lines: AsyncIterable<NumberedLine>, arrive: Arrive): Promise<Imported> {
-    return importOrganization(this.#database, lines, arrive);
+    return importOrganization(this.#database, lines, arrive, this.#checkBooks);
   }
 }

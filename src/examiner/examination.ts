@@ -37,7 +37,10 @@ export interface Examination {
   readonly newSuffix: () => string;
   /** A secret that the receiver does not have. */
   readonly strangeSecret: string;
+  /** For payloads. */
   readonly wallClock: () => Instant;
+  /** For signatures. */
+  readonly realTime: () => Instant;
   readonly signal?: AbortSignal;
   readonly bounds?: Partial<Bounds>;
 }

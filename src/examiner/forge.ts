@@ -40,7 +40,10 @@ export interface ForgeSettings {
   readonly newSuffix: () => string;
   /** A secret that the receiver does not have. */
   readonly strangeSecret: string;
+  /** For the payload. */
   readonly wallClock: () => Instant;
+  /** For the signature. */
+  readonly realTime: () => Instant;
 }
 
 /**
@@ -59,7 +62,7 @@ export class Forge {
   }
 
   get now(): Instant {
-    return this.#settings.wallClock();
+    return this.#settings.realTime();
   }
 
   message(wish: Wish = {}): Message {
@@ -70,7 +73,7 @@ export class Forge {
       id,
       requestId: formatId('request', newSuffix()),
       type: wish.type ?? event.type,
-      createdAt: this.now,
+      createdAt: this.#settings.wallClock(),
       sequence: wish.sequence ?? 1,
       data: JSON.stringify(wish.data?.(data) ?? data),
     });

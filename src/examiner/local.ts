@@ -26,7 +26,14 @@ export function examineUrl(local: LocalExamination): Promise<ExaminationReport> 
   const { url, secret, cases, eventType = exampleEvent.type, data = exampleEvent.data } = local;
   const { signal, bounds } = local;
   return examine({
-    ...{ url, cases, event: { type: eventType, data }, send: sendTo(url), wallClock: Date.now },
+    ...{
+      url,
+      cases,
+      event: { type: eventType, data },
+      send: sendTo(url),
+      wallClock: Date.now,
+      realTime: Date.now,
+    },
     ...(signal && { signal }),
     ...(bounds && { bounds }),
     secrets: [secret].flat(),

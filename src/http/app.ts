@@ -47,6 +47,8 @@ export interface AppSettings {
   readonly trustedProxies: readonly string[];
   /** Names and addresses that may be in the Host header besides the public URL's and loopback. */
   readonly allowedHosts: readonly string[];
+  /** Where `docUrl` of an error points: an address, or a path on this server. */
+  readonly docsUrl: () => string;
   readonly rateLimiter: RateLimiter | undefined;
   readonly metrics: Metrics | undefined;
   readonly tracing?: RequestTracing | undefined;
@@ -83,8 +85,7 @@ export interface AppSettings {
 const paramLengthMax = 16 * 1_024;
 
 export function createApp(settings: AppSettings): FastifyInstance {
-  const docsUrl = () => `${settings.publicUrl()}/docs`;
-  const { patience, requestQueue: queue } = settings;
+  const { docsUrl, patience, requestQueue: queue } = settings;
   const app = Fastify({
     logger: loggerOptions(settings.logLevel),
     logController: new LogController({ disableRequestLogging: true }),

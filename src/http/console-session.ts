@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Engine } from '../engine/engine.ts';
-import { newSuffix } from '../engine/ids.ts';
 import type { Answer, Submission } from '../engine/submission.ts';
 import type { Outcome } from '../identity/call-better-auth.ts';
 import type { People, Person } from '../identity/people.ts';
@@ -313,7 +312,7 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
     const person = await signedIn(request, reply);
     if (!(await mayFound(reader, person.id, settings.isOpen)))
       throw new Refused(refuse('registration_closed'));
-    const orgId = formatId('organization', newSuffix());
+    const orgId = formatId('organization', engine.mint.organization(name));
     const answer = await engine.submit({
       ...submission(request, orgId, person),
       kind: foundOrganization,

@@ -28,7 +28,7 @@ export function addPublicRoutes(app: FastifyInstance, settings: AppSettings): vo
       return sendRefusal(
         reply,
         refuse('service_unavailable', { message: readiness.reason, retryAfterSeconds: 1 }),
-        `${publicUrl()}/docs`,
+        settings.docsUrl(),
       );
     return sendJson(
       reply,

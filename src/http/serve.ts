@@ -63,7 +63,7 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
   app.decorateRequest('principal', null);
   app.decorateRequest('idempotencyKey', '');
   app.decorateRequest('operation', '');
-  const faults = new RequestFaults(app, settings.faults, () => `${settings.publicUrl()}/docs`);
+  const faults = new RequestFaults(app, settings.faults, settings.docsUrl);
 
   function submission(
     request: FastifyRequest,
@@ -177,11 +177,10 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
       else addRead(route, url, admit);
     },
     refuse: async (request, reply, refusal) => {
-      const docsUrl = `${settings.publicUrl()}/docs`;
       const { principal } = request;
       const route = request.routeOptions.config.route;
       if (!principal || !route || !isAudited(route, refusal.code))
-        return sendRefusal(reply, refusal, docsUrl);
+        return sendRefusal(reply, refusal, settings.docsUrl());
       const kind = refusedCommand(route.method === 'POST' ? route.command.name : route.operationId, refusal);
       return sendAnswer(reply, await engine.submit(submission(request, principal, kind, undefined, null)));
     },

@@ -16,10 +16,16 @@ export const operatorErrors = {
     'Import it as a fork with `fork=true`, or into another server.',
     ofOperator,
   ),
+  snapshot_incomplete: entry(
+    422,
+    'The end of the snapshot is missing.',
+    'Copy or export it again: a snapshot ends with a line of counts and a SHA-256.',
+    ofOperator,
+  ),
   snapshot_invalid: entry(
     422,
-    'The snapshot cannot be read.',
-    'See `message` for the line at fault, and export the organization again.',
+    'The snapshot cannot be read, was changed after the export, or its books are not sound.',
+    'See `message` for the line or the check that failed, and export the organization again.',
     ofOperator,
   ),
   snapshot_too_new: entry(

@@ -2,12 +2,14 @@ import { isId } from './ids.ts';
 import { type OrganizationTable, organizationTables } from './organization-tables.ts';
 
 /**
- * The words of a snapshot: JSON Lines, first what it is, then a line for each row, in the order of the tables and of their
- * keys. A line has one form, byte for byte, so that the row can be handed on as it is written: a number that is too large for
- * a double stays what it was.
+ * The format of a snapshot: JSON Lines, first a header, then a line for each row, in the order of the tables and of their
+ * keys, then the number of rows of each table and the SHA-256 of all lines before. A line has one form, byte for byte, so that
+ * the row can be handed on as it is written: a number that is too large for a double stays what it was.
  */
 export const snapshotFormat = 'sandbank-snapshot';
-export const snapshotVersion = 1;
+export const snapshotVersion = 2;
+// Version 1 has no last line. Such files are still read: a server that lives in a file must survive an upgrade.
+const endLineSince = 2;
 export const snapshotType = 'application/jsonl';
 
 export interface SnapshotHeader {
@@ -19,6 +21,12 @@ export interface SnapshotHeader {
   readonly organization: { readonly id: string; readonly name: string };
   /** Whether the secrets of webhooks are in it, in the clear. */
   readonly hasSecrets: boolean;
+}
+
+/** The last line. */
+export interface SnapshotEnd {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly sha256: string;
 }
 
 export interface SnapshotRow {
@@ -35,14 +43,34 @@ export const snapshotTables: readonly OrganizationTable[] = organizationTables.f
 /** What is wrong with a snapshot, and in which line. */
 export class SnapshotProblem extends Error {
   override readonly name = 'SnapshotProblem';
-  readonly line: number;
-  readonly isTooNew: boolean;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly code: 'snapshot_invalid' | 'snapshot_too_new' | 'snapshot_incomplete';
 
-  constructor(line: number, words: string, isTooNew = false) {
-    super(`Line ${line}: ${words}`);
-    this.line = line;
-    this.isTooNew = isTooNew;
+  constructor(line: number, message: string, code: SnapshotProblem['code'] = 'snapshot_invalid') {
+    super(`Line ${line}: ${message}`);
+    this.details = { line };
+    this.code = code;
   }
+}
+
+/** A snapshot whose rows contradict each other. */
+export class UnsoundSnapshot extends Error {
+  override readonly name = 'UnsoundSnapshot';
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor({ check, message, ...details }: BooksProblem) {
+    super(`The books of the snapshot are not sound. ${message}`);
+    this.details = { check, ...details };
+  }
+}
+
+/** The first difference that the checks of `verify` find. */
+export interface BooksProblem {
+  readonly check: string;
+  readonly message: string;
+  readonly subject: string;
+  readonly expected: string;
+  readonly found: string;
 }
 
 export function headerLine(header: SnapshotHeader): string {
@@ -51,6 +79,39 @@ export function headerLine(header: SnapshotHeader): string {
 
 export function rowLine(table: string, row: string): string {
   return `{"table":"${table}","row":${row}}\n`;
+}
+
+export function endLine(end: SnapshotEnd): string {
+  return `${JSON.stringify(end)}\n`;
+}
+
+const endForm = /^\{"counts":\{[^}]*\},"sha256":"[0-9a-f]{64}"\}$/;
+
+export function isEndLine(line: string): boolean {
+  return endForm.test(line);
+}
+
+export function hasEndLine({ version }: SnapshotHeader): boolean {
+  return version >= endLineSince;
+}
+
+/** Compares the last line with what was read before it. */
+export function checkEnd(line: string, number: number, read: SnapshotEnd): void {
+  const { counts, sha256 } = parsed(line, number) as SnapshotEnd;
+  for (const name of new Set([...Object.keys(counts), ...Object.keys(read.counts)])) {
+    const [expected, found] = [counts[name] ?? 0, read.counts[name] ?? 0];
+    if (expected !== found)
+      throw new SnapshotProblem(
+        number,
+        `the snapshot was exported with ${expected} rows of ${name} and has ${found}. Export it again.`,
+        found < expected ? 'snapshot_incomplete' : 'snapshot_invalid',
+      );
+  }
+  if (sha256 !== read.sha256)
+    throw new SnapshotProblem(
+      number,
+      'the SHA-256 does not match: the file was changed after the export. Export it again.',
+    );
 }
 
 export function isHeaderLine(line: string): boolean {
@@ -69,7 +130,7 @@ export function readHeader(line: string, number: number, schema: number): Snapsh
     throw new SnapshotProblem(
       number,
       `the snapshot has format ${value.version} and schema ${value.schema}; this server knows them up to ${snapshotVersion} and ${schema}.`,
-      true,
+      'snapshot_too_new',
     );
   const { organization, hasSecrets, exportedAt } = value;
   if (typeof organization?.name !== 'string' || !isId('organization', String(organization.id)))

@@ -22,6 +22,11 @@ export interface AttemptSettings extends Watching {
   readonly sender: Sender;
   readonly vault: Vault;
   readonly wallClock: () => Instant;
+  /**
+   * The real time, also on a server whose wall clock stands still by a seed: receivers refuse old timestamps, and the dates that
+   * they answer with are real.
+   */
+  readonly realTime: () => Instant;
   readonly engine: Pick<Engine, 'mint'>;
 }
 
@@ -85,7 +90,7 @@ function problemOf(attempt: MarkedAttempt | undefined): string {
 
 async function carryOut(
   claim: ClaimedDelivery,
-  { sender, vault, wallClock, engine }: AttemptSettings,
+  { sender, vault, wallClock, realTime, engine }: AttemptSettings,
   traceparent: string | undefined,
 ): Promise<MarkedAttempt | undefined> {
   const { orgId, webhookId, eventId, url } = claim;
@@ -98,9 +103,9 @@ async function carryOut(
     'user-agent': `Sandbank/${apiVersion}`,
     'accept-encoding': 'identity',
     ...(traceparent === undefined ? {} : { traceparent }),
-    ...(secrets && signedHeaders(secrets, { eventId, payload, sentAt })),
+    ...(secrets && signedHeaders(secrets, { eventId, payload, signedAt: realTime() })),
   };
-  const send = () => (secrets ? sender.send(url, requestHeaders, payload, wallClock) : unsigned);
+  const send = () => (secrets ? sender.send(url, requestHeaders, payload, realTime) : unsigned);
   // A plan hits the first attempt and no other.
   const fault = claim.attempts === 0 ? claim.fault : null;
   const copies: CopiedAttempt[] = [];

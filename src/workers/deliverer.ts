@@ -19,6 +19,7 @@ export interface DelivererSettings extends Watching {
   /** Few where others send as well, so that each gets some of what there is; many for one that is alone. */
   readonly endpointsInClaimMax: number;
   readonly wallClock: () => Instant;
+  readonly realTime: () => Instant;
   readonly onError: (error: unknown, what: string) => void;
 }
 

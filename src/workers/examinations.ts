@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import type { Engine } from '../engine/engine.ts';
-import { newSuffix } from '../engine/ids.ts';
 import type { Answer, Submission } from '../engine/submission.ts';
 import type { Vault } from '../engine/vault.ts';
 import { examine } from '../examiner/examination.ts';
@@ -23,6 +22,8 @@ export interface ExaminationsSettings {
   readonly sender: Sender;
   readonly catalogue: readonly Pick<EventType, 'type' | 'example'>[];
   readonly wallClock: () => Instant;
+  /** For signatures and their age; see attempt.ts. */
+  readonly realTime: () => Instant;
 }
 
 interface Asked {
@@ -63,25 +64,31 @@ export class Examinations {
       const begun = await engine.submit(begin);
       if (begun.code !== null || begun.isReplay) return begun;
       const { begun: found } = JSON.parse(begun.body) as { begun: { webhook: WebhookRow; now: Instant } };
-      const report = await this.#run(found.webhook, found.now, asked);
+      // Every command has a row of its own in the audit trail, whichever request it belongs to.
+      const { next } = engine.mint.steps(submission.context.suffix);
+      const context = { ...submission.context, suffix: next() };
+      const report = await this.#run(found.webhook, found.now, asked, next);
       const input: ConcludeExamination = {
         webhookId: asked.id,
         shown: { object: 'examination', sandbox: true, webhookId: asked.id, ...report },
       };
-      // Every command has a row of its own in the audit trail, whichever request it belongs to.
-      const context = { ...submission.context, suffix: newSuffix() };
       return await engine.submit({ ...submission, kind: concludeExamination, input, context });
     } finally {
       if (!isRunning) this.#running.delete(place);
     }
   }
 
-  #run(webhook: WebhookRow, now: Instant, { cases, eventType }: Asked): Promise<ExaminationReport> {
-    const { vault, wallClock } = this.#settings;
+  #run(
+    webhook: WebhookRow,
+    now: Instant,
+    { cases, eventType }: Asked,
+    newSuffix: () => string,
+  ): Promise<ExaminationReport> {
+    const { vault, wallClock, realTime } = this.#settings;
     const { url, orgId, id } = webhook;
     const secrets = openSecrets(vault, webhook.secrets, belongsTo(orgId, id), now);
     return examine({
-      ...{ url, cases, wallClock, newSuffix },
+      ...{ url, cases, wallClock, realTime, newSuffix },
       secrets: secrets ?? [],
       event: this.#eventFor(webhook, eventType),
       send: secrets ? this.#sendTo(url) : unsigned,
@@ -103,10 +110,10 @@ export class Examinations {
   }
 
   #sendTo(url: string): Send {
-    const { sender, wallClock } = this.#settings;
+    const { sender, realTime } = this.#settings;
     return async ({ method, headers, body, dribble, timeoutMs, signal }) => {
       const length = { 'content-length': String(Buffer.byteLength(body)) };
-      const outcome = await sender.send(url, { ...headers, ...(dribble && length) }, pieces(), wallClock, {
+      const outcome = await sender.send(url, { ...headers, ...(dribble && length) }, pieces(), realTime, {
         ...{ method, timeoutMs, isAlone: true },
         ...(signal && { signal }),
       });

@@ -1,6 +1,6 @@
 import type { Engine } from '../engine/engine.ts';
-import { newSuffix } from '../engine/ids.ts';
 import { type Answer, refusedCommand, type Submission } from '../engine/submission.ts';
+import type { CommandKind } from '../kernel/command.ts';
 import type { Presented } from '../kernel/envelope.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import type { Reader } from '../kernel/route.ts';
@@ -64,13 +64,15 @@ export function forkErrand(settings: ForkErrandSettings): (submission: Submissio
     const begun = await engine.submit({ ...submission, kind: beginFork });
     if (begun.code !== null || begun.isReplay) return begun;
     // Every command has a row of its own in the audit trail, whichever request it belongs to.
-    const next = () => ({ ...submission, context: { ...submission.context, suffix: newSuffix() } });
+    const steps = engine.mint.steps(submission.context.suffix);
+    const next = () => ({ ...submission, context: { ...submission.context, suffix: steps.next() } });
     const result = await snapshots.fork(orgId, { name, requestId, now: wallClock() });
     if ('ok' in result) return refused(result, next());
     const place = { orgId: result.organization.id, appId: null };
-    await engine.submit(systemCommand(importOrganization, null, place, actor.id, wallClock()));
-    const member = { personId: actor.id, role: 'owner' } as const;
-    const joined = await engine.submit(systemCommand(declareMember, member, place, actor.id, wallClock()));
+    const inFork = <Input>(kind: CommandKind<Input>, input: Input) =>
+      engine.submit(systemCommand(kind, input, place, actor.id, wallClock(), engine.mint.own(place.orgId)));
+    await inFork(importOrganization, null);
+    const joined = await inFork(declareMember, { personId: actor.id, role: 'owner' });
     if (joined.code !== null) return joined;
     const input: ConcludeFork = { shown: presentWithoutSecrets(result), secrets: secretsOf(result) };
     return engine.submit({ ...next(), kind: concludeFork, input });

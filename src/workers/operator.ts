@@ -74,9 +74,7 @@ export class Operator {
   createTenant(request: OperatorRequest, asked: AskedTenant): Promise<Answer> {
     const { name, application, scopes, keyName, mayReset } = asked;
     const { mint } = this.#settings.engine;
-    // By its name, so that tests which make their organizations side by side get the same ones in every run.
-    const suffix = mint.isSeeded ? mint.request(`organization ${name}`, 'write') : suffixOf(request);
-    const orgId = formatId('organization', suffix);
+    const orgId = formatId('organization', mint.organization(name));
     const input = {
       name,
       applicationName: application?.name ?? defaultName,

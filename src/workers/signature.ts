@@ -20,20 +20,20 @@ export function belongsTo(orgId: string, webhookId: string): string {
 export interface Signing {
   readonly eventId: string;
   readonly payload: string;
-  /** Wall time, so that verifiers accept it. */
-  readonly sentAt: Instant;
+  /** The real time, so that verifiers accept it. */
+  readonly signedAt: Instant;
 }
 
 /** The headers of Standard Webhooks. While secrets overlap each of them signs, the newest first. */
 export function signedHeaders(
   secrets: readonly string[],
-  { eventId, payload, sentAt }: Signing,
+  { eventId, payload, signedAt }: Signing,
 ): Record<string, string> {
-  const timestamp = new Date(sentAt);
+  const timestamp = new Date(signedAt);
   const signatures = secrets.map((secret) => new Webhook(secret).sign(eventId, timestamp, payload));
   return {
     'webhook-id': eventId,
-    'webhook-timestamp': String(Math.floor(sentAt / 1_000)),
+    'webhook-timestamp': String(Math.floor(signedAt / 1_000)),
     'webhook-signature': signatures.join(' '),
   };
 }

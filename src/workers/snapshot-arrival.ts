@@ -1,5 +1,6 @@
-import { newSuffix } from '../engine/ids.ts';
-import type { Arrival, SetUp } from '../engine/snapshot-import.ts';
+import type { Mint } from '../engine/mint.ts';
+import type { SetUp } from '../engine/snapshot-import.ts';
+import type { Arrival } from '../engine/snapshot-rows.ts';
 import type { Vault } from '../engine/vault.ts';
 import { clockIdOf } from '../kernel/clock.ts';
 import type { KeptSecret } from '../kernel/delivery.ts';
@@ -55,20 +56,20 @@ export function showWebhook(vault: Vault, hasSecrets: boolean): (row: string) =>
 
 /** Decides how what was set up arrives: under its own ids or new ones, and which secrets are made for it. */
 export function arrivalOf(
-  vault: Vault,
+  { vault, mint }: { readonly vault: Vault; readonly mint: Mint },
   fork: AsFork | undefined,
   { organization, hasSecrets }: SnapshotHeader,
   setUp: SetUp,
 ): { readonly arrival: Arrival; readonly arrived: Arrived } {
   const rowsOf = (table: string) => setUp.get(table) ?? [];
-  const ids = fork ? newIds(organization.id, rowsOf) : new Map<string, string>();
+  const name = fork?.name ?? organization.name;
+  const ids = fork ? newIds(organization.id, rowsOf, mint, name) : new Map<string, string>();
   const idOf = (row: SnapshotRow, field = 'id') => {
     const id = String(row.fields[field]);
     return ids.get(id) ?? id;
   };
   const rewritten = new Map<SnapshotRow, string>();
   const orgId = ids.get(organization.id) ?? organization.id;
-  const name = fork?.name ?? organization.name;
   for (const row of rowsOf('organizations'))
     if (fork) rewritten.set(row, JSON.stringify({ ...row.fields, name }));
   const apiKeys = rowsOf('api_keys').map((row) => {
@@ -109,8 +110,12 @@ export function arrivalOf(
 function newIds(
   orgId: string,
   rowsOf: (table: string) => readonly SnapshotRow[],
+  mint: Mint,
+  name: string,
 ): ReadonlyMap<string, string> {
-  const ids = new Map([[orgId, formatId('organization', newSuffix())]]);
+  const suffix = mint.organization(name);
+  const newSuffix = mint.rows(suffix);
+  const ids = new Map([[orgId, formatId('organization', suffix)]]);
   for (const { fields } of rowsOf('applications')) {
     const [before, after] = [String(fields.id), formatId('application', newSuffix())];
     ids.set(before, after).set(clockIdOf(before), clockIdOf(after));

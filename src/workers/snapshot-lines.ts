@@ -1,7 +1,6 @@
 import type { NumberedLine } from '../engine/snapshot-import.ts';
 import { isHeaderLine, SnapshotProblem } from '../kernel/snapshot.ts';
 
-export const snapshotBytesMax = 256 * 1024 * 1024;
 export const lineBytesMax = 1024 * 1024;
 const newline = 0x0a;
 
@@ -29,7 +28,7 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
     rest = all.subarray(from);
     if (rest.length > lineBytesMax) read(rest);
   }
-  if (rest.length > 0) yield read(rest);
+  if (rest.length > 0) yield { ...read(rest), isCut: true };
 }
 
 /** The snapshots of a file that has several, one after the other. */

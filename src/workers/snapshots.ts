@@ -1,18 +1,33 @@
 import type { Readable } from 'node:stream';
-import { type NumberedLine, OrganizationExists } from '../engine/snapshot-import.ts';
+import type { Mint } from '../engine/mint.ts';
+import { ForkTooLarge, rowsInForkMax } from '../engine/snapshot-fork.ts';
+import {
+  type Arrive,
+  type Imported,
+  type NumberedLine,
+  OrganizationExists,
+} from '../engine/snapshot-import.ts';
 import type { SnapshotStore } from '../engine/snapshot-store.ts';
 import type { Vault } from '../engine/vault.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
-import { SnapshotProblem } from '../kernel/snapshot.ts';
+import { SnapshotProblem, UnsoundSnapshot } from '../kernel/snapshot.ts';
 import type { Instant } from '../kernel/table.ts';
+import { Busy, Slots } from './slots.ts';
 import { type Arrived, type AsFork, arrivalOf, showWebhook } from './snapshot-arrival.ts';
-import { linesOf, snapshotBytesMax } from './snapshot-lines.ts';
-import { Spool, SpoolFull } from './spool.ts';
+import { linesOf } from './snapshot-lines.ts';
+import {
+  FileTooLarge,
+  type TemporaryFile,
+  type TemporaryFileLimits,
+  TemporaryFiles,
+} from './temporary-files.ts';
 
 export interface SnapshotsSettings {
   readonly store: SnapshotStore;
   readonly vault: Vault;
+  readonly mint: Mint;
   readonly wallClock: () => Instant;
+  readonly fileLimits?: TemporaryFileLimits;
   /** Endpoints that are there now. */
   readonly onWebhooks: (
     webhooks: readonly { readonly orgId: string; readonly appId: string; readonly id: string }[],
@@ -23,30 +38,32 @@ export interface ImportResult extends Arrived {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** A snapshot that is ready to be read; it is gone when it was read or given up. */
+/** A snapshot that is ready to be read; its file is removed when it was read or given up. */
 export type Exported = Readable;
 
-// Of each a file as large as a snapshot may be, and on PostgreSQL a connection.
-const atOnceMax = 2;
-const retryAfterSeconds = 5;
+// Each takes a connection of PostgreSQL. Tests that start side by side fork at once, and a fork takes some ten milliseconds: they wait.
+const workLimits = { atOnceMax: 2, waitingMax: 128, waitMsMax: 30_000 };
 
 /** Takes organizations out of the database and puts them in, through files of its own. */
 export class Snapshots {
   readonly #settings: SnapshotsSettings;
-  #running = 0;
+  readonly #work = new Slots(workLimits);
+  readonly #files: TemporaryFiles;
 
   constructor(settings: SnapshotsSettings) {
     this.#settings = settings;
+    this.#files = new TemporaryFiles(settings.fileLimits);
   }
 
-  /** As it is at one moment. The caller reads it from a file, as slowly as it likes. */
+  /** As it is at one moment. The caller reads it from a file, slowly if need be. */
   async export(orgId: string, hasSecrets: boolean): Promise<Exported | Refusal> {
-    return this.#inTurn(async () => {
-      const spool = await this.#spooled(orgId, hasSecrets);
-      const stream = spool.read();
-      stream.once('close', () => void spool.close());
-      return stream;
-    });
+    const { store } = this.#settings;
+    return refused(() =>
+      this.#withFile(orgId, async (file) => {
+        await this.#work.run(() => store.give(orgId, this.#asked(hasSecrets), (lines) => file.fill(lines)));
+        return { result: file.download(), isOpen: true };
+      }),
+    );
   }
 
   /** All there is, one snapshot after the other, with secrets: for a server that ends. Nobody else reads slowly here. */
@@ -54,90 +71,113 @@ export class Snapshots {
     return this.#settings.store.giveAll(this.#asked(true), write);
   }
 
-  /** From bytes that may come slowly. */
+  /** From bytes that may come slowly: until they are here, nobody waits for them. */
   async importFrom(
     bytes: AsyncIterable<Uint8Array>,
     fork: AsFork | undefined,
   ): Promise<ImportResult | Refusal> {
-    return this.#inTurn(async () => {
-      const spool = await Spool.fill(bytes, snapshotBytesMax);
-      try {
-        return await this.importLines(linesOf(spool.read()), fork);
-      } finally {
-        await spool.close();
-      }
-    });
+    return refused(() =>
+      this.#withFile('imports', async (file) => {
+        await file.fill(bytes);
+        const result = await this.#work.run(() => this.importLines(linesOf(file.read()), fork));
+        return { result, isOpen: false };
+      }),
+    );
   }
 
   /** The same organization once more, as it is now, under new ids. */
   async fork(orgId: string, fork: AsFork): Promise<ImportResult | Refusal> {
-    return this.#inTurn(async () => {
-      const spool = await this.#spooled(orgId, false);
-      try {
-        return await this.importLines(linesOf(spool.read()), fork);
-      } finally {
-        await spool.close();
-      }
-    });
+    const { store } = this.#settings;
+    return refused(() =>
+      this.#work.run(async () => {
+        const result = await this.#arriving(fork, (arrive) => store.fork(orgId, arrive));
+        return result ?? refuse('resource_not_found');
+      }),
+    );
   }
 
   async importLines(
     lines: AsyncIterable<NumberedLine>,
     fork: AsFork | undefined,
   ): Promise<ImportResult | Refusal> {
-    const { store, vault, onWebhooks } = this.#settings;
+    const { store } = this.#settings;
+    return refused(async () => {
+      const result = await this.#arriving(fork, (arrive) => store.take(lines, arrive));
+      if (!result) throw new Error('nothing was imported');
+      return result;
+    });
+  }
+
+  async #arriving(
+    fork: AsFork | undefined,
+    write: (arrive: Arrive) => Promise<Imported | undefined>,
+  ): Promise<ImportResult | Refusal | undefined> {
     let arrived: Arrived | undefined;
     try {
-      const { counts } = await store.take(lines, (header, setUp) => {
-        const made = arrivalOf(vault, fork, header, setUp);
+      const imported = await write((header, setUp) => {
+        const made = arrivalOf(this.#settings, fork, header, setUp);
         arrived = made.arrived;
         return made.arrival;
       });
-      if (!arrived) throw new Error('an organization was imported without being looked at');
+      if (!imported || !arrived) return undefined;
       const { organization, webhooks } = arrived;
-      onWebhooks(webhooks.map(({ id, appId }) => ({ orgId: organization.id, appId, id })));
-      return { ...arrived, counts };
+      this.#settings.onWebhooks(webhooks.map(({ id, appId }) => ({ orgId: organization.id, appId, id })));
+      return { ...arrived, counts: imported.counts };
     } catch (error) {
       if (error instanceof OrganizationExists)
         return refuse('organization_exists', { details: { organization: arrived?.organization } });
-      return refusalOf(error);
+      throw error;
     }
   }
 
-  async #spooled(orgId: string, hasSecrets: boolean): Promise<Spool> {
-    const { store } = this.#settings;
-    return store.give(orgId, this.#asked(hasSecrets), (lines) => Spool.fill(lines, snapshotBytesMax));
+  async #withFile<Result>(
+    owner: string,
+    work: (file: TemporaryFile) => Promise<{ readonly result: Result; readonly isOpen: boolean }>,
+  ): Promise<Result> {
+    const file = await this.#files.open(owner);
+    let isOpen = false;
+    try {
+      const done = await work(file);
+      isOpen = done.isOpen;
+      return done.result;
+    } finally {
+      if (!isOpen) await file.close();
+    }
   }
 
   #asked(hasSecrets: boolean) {
     const { vault, wallClock } = this.#settings;
     return { now: wallClock(), hasSecrets, showWebhook: showWebhook(vault, hasSecrets) };
   }
+}
 
-  async #inTurn<Result>(work: () => Promise<Result | Refusal>): Promise<Result | Refusal> {
-    if (this.#running >= atOnceMax)
-      return refuse('service_unavailable', {
-        message: 'Other snapshots are being made or read. Try again in a moment.',
-        retryAfterSeconds,
-      });
-    this.#running += 1;
-    try {
-      return await work();
-    } catch (error) {
-      return refusalOf(error);
-    } finally {
-      this.#running -= 1;
-    }
+async function refused<Result>(work: () => Promise<Result | Refusal>): Promise<Result | Refusal> {
+  try {
+    return await work();
+  } catch (error) {
+    return refusalOf(error);
   }
 }
 
-/** What a person can mend is a refusal; the rest is thrown on. */
+/** What the caller can fix is a refusal; the rest is thrown. */
 function refusalOf(error: unknown): Refusal {
   if (error instanceof SnapshotProblem) {
-    const { message, line, isTooNew } = error;
-    return refuse(isTooNew ? 'snapshot_too_new' : 'snapshot_invalid', { message, details: { line } });
+    const { message, details, code } = error;
+    return refuse(code, { message, details });
   }
-  if (error instanceof SpoolFull)
+  if (error instanceof UnsoundSnapshot) {
+    const { message, details } = error;
+    return refuse('snapshot_invalid', { message, details });
+  }
+  if (error instanceof FileTooLarge)
     return refuse('payload_too_large', { message: 'A snapshot has at most 256 MiB.' });
+  if (error instanceof ForkTooLarge)
+    return refuse('payload_too_large', {
+      message: `A fork copies at most ${rowsInForkMax} rows of each kind.`,
+    });
+  if (error instanceof Busy) {
+    const { message, retryAfterSeconds } = error;
+    return refuse('service_unavailable', { message, retryAfterSeconds });
+  }
   throw error;
 }

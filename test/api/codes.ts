@@ -250,6 +250,7 @@ export const provokedBy = {
     'operator_token_invalid',
     'organization_exists',
     'resource_not_found',
+    'snapshot_incomplete',
     'snapshot_invalid',
     'snapshot_too_new',
     'unsupported_media_type',

@@ -1,10 +1,15 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { newSuffix } from '../../src/engine/ids.ts';
+import { Forks } from '../../src/engine/snapshot-fork.ts';
+import { formatId } from '../../src/kernel/ids.ts';
 import { tablesOf } from '../../src/kernel/organization-tables.ts';
 import { readHeader } from '../../src/kernel/snapshot.ts';
 import type { Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
 import { provokedBy } from '../api/codes.ts';
-import { ApiClient, type Body, expectEnvelope, seenCodes } from '../support/api-client.ts';
+import { ApiClient, type Body, seenCodes } from '../support/api-client.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
@@ -41,8 +46,21 @@ function operatorOf(server: Server) {
   };
 }
 
-/** Without the moment of the export, which differs by nature. */
-const undated = (snapshot: string) => snapshot.replace(/"exportedAt":"[^"]*"/, '');
+/** Without the time of the export, which differs by nature, and the hash over it. */
+const undated = (snapshot: string) =>
+  snapshot.replace(/"exportedAt":"[^"]*"/, '').replace(/"sha256":"[^"]*"/, '');
+
+/** The lines of a snapshot, without the last one. */
+const bodyOf = (snapshot: string) => snapshot.split('\n').slice(0, -2);
+
+/** With the last line that fits these lines: what whoever knows the format can write. */
+function withEnd(lines: readonly string[]): string {
+  const text = lines.map((line) => `${line}\n`).join('');
+  const counts: Record<string, number> = {};
+  for (const [, table = ''] of text.matchAll(/^\{"table":"(\w+)"/gm))
+    counts[table] = (counts[table] ?? 0) + 1;
+  return `${text}${JSON.stringify({ counts, sha256: createHash('sha256').update(text).digest('hex') })}\n`;
+}
 
 async function expectSound({ database }: Server): Promise<void> {
   const { checks } = await verify(database);
@@ -82,7 +100,8 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
   });
 
   test('has every kind of record, and says of itself what it is', async () => {
-    const [first = '', ...lines] = snapshot.trimEnd().split('\n');
+    const [first = '', ...lines] = bodyOf(snapshot);
+    expect(withEnd([first, ...lines])).toBe(snapshot);
     expect(readHeader(first, 1, 1_000)).toMatchObject({
       organization: { id: acme.orgId, name: acme.orgName },
       hasSecrets: true,
@@ -257,11 +276,7 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
       ['no snapshot at all', () => ['{"name":"x"}\n', 1], /begins with/],
       ['no JSON', () => ['nonsense\n', 1], /no JSON/],
       ['a header without an organization', () => [edited(1, (l) => l.replace('org_', 'xyz_')), 1], /an id/],
-      [
-        'a line that is cut off',
-        () => [snapshot.slice(0, -10), snapshot.split('\n').length - 1],
-        /written as/,
-      ],
+      ['a line that is cut off', () => [edited(4, (line) => line.slice(0, -10)), 4], /written as/],
       ['an empty line', () => [edited(5, (line) => `\n${line}`), 5], /written as/],
       ['spaces', () => [edited(3, (line) => line.replace('"row":', '"row": ')), 3], /without spaces/],
       ['an unknown table', inRow('payments', '"payments"', '"persons"'), /no table of a snapshot/],
@@ -287,12 +302,39 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
       ['no secrets', inRow('webhooks', /"secrets":\[.*?\]/, '"secrets":[]'), /secrets/],
       [
         'tables in another order',
-        () => [`${snapshot}${snapshot.split('\n')[2]}\n`, snapshot.split('\n').length],
+        () => [withEnd([...bodyOf(snapshot), bodyOf(snapshot)[2] ?? '']), snapshot.split('\n').length - 1],
         /fixed order/,
+      ],
+      [
+        'a line behind the last one',
+        () => [`${snapshot}${snapshot.split('\n')[2]}\n`, snapshot.split('\n').length],
+        /behind the last line/,
       ],
       ['two snapshots', () => [snapshot + snapshot, snapshot.split('\n').length], /second snapshot/],
       ['a long line', () => [edited(4, (line) => line + 'x'.repeat(1_100_000)), 4], /1 MiB/],
-      ['no organization in it', () => [snapshot.split('\n')[0] ?? '', 1], /itself is missing/],
+      ['no organization in it', () => [withEnd(bodyOf(snapshot).slice(0, 1)), 2], /itself is missing/],
+      [
+        'a changed value',
+        () => [
+          edited(lineOf('customers'), (line) => line.replace('Ada', 'Eve')),
+          snapshot.split('\n').length - 1,
+        ],
+        /SHA-256 does not match/,
+      ],
+      [
+        'a row that was not exported',
+        () => {
+          const [lines, at] = [bodyOf(snapshot), lineOf('customers') - 1];
+          const id = 'cus_01m7epxwjmf7za77rhky2f93cc';
+          const added = (lines[at] ?? '').replace(/"id":"cus_\w+"/, `"id":"${id}"`);
+          const end = snapshot.split('\n').at(-2) ?? '';
+          return [
+            `${[...lines.slice(0, at), added, ...lines.slice(at), end].join('\n')}\n`,
+            snapshot.split('\n').length,
+          ];
+        },
+        /rows of customers/,
+      ],
     ];
 
     test.each(cases)('422: %s, with its line', async (_what, make, words) => {
@@ -311,20 +353,108 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
       expect((await operatorOf(server).import(bytes, 'fork=true')).body.error.message).toMatch(/UTF-8/);
     });
 
+    const endNumber = () => snapshot.split('\n').length - 1;
+    const incomplete: readonly (readonly [string, () => readonly [string, number]])[] = [
+      ['without its last line', () => [`${bodyOf(snapshot).join('\n')}\n`, endNumber() - 1]],
+      ['cut within its last line', () => [snapshot.slice(0, -10), endNumber()]],
+      ['with its first half only', () => [`${bodyOf(snapshot).slice(0, 40).join('\n')}\n`, 40]],
+      ['cut within a line', () => [bodyOf(snapshot).slice(0, 40).join('\n').slice(0, -5), 40]],
+      ['without one of its lines', () => [snapshot.replace(/\{"table":"payments".*\n/, ''), endNumber() - 1]],
+    ];
+    test.each(incomplete)('422: a snapshot %s', async (_what, make) => {
+      const [text, line] = make();
+      const before = await countOrganizations();
+      const { code, body } = await operatorOf(server).import(text, 'fork=true');
+      expect(code, JSON.stringify(body)).toBe('snapshot_incomplete');
+      expect(body.error.details).toEqual({ line });
+      expect(await countOrganizations()).toBe(before);
+    });
+
+    const unsound: readonly (readonly [string, string, (lines: readonly string[]) => readonly string[]])[] = [
+      [
+        'a posting that is off by seven',
+        'entries_sum_to_zero',
+        (lines) =>
+          changed(
+            lines,
+            'ledger_entries',
+            /"amount": ?(\d+)/,
+            (_, amount) => `"amount": ${Number(amount) + 7}`,
+          ),
+      ],
+      [
+        'a balance that is off by seven',
+        'balances_equal_postings',
+        (lines) =>
+          changed(
+            lines,
+            'ledger_balances',
+            /"balance":(-?\d+)/,
+            (_, amount) => `"balance":${Number(amount) + 7}`,
+          ),
+      ],
+      [
+        'no ledger',
+        'payments_equal_postings',
+        (lines) => lines.filter((line) => !/^\{"table":"ledger_/.test(line)),
+      ],
+      [
+        'no history',
+        'records_equal_history',
+        (lines) => lines.filter((line) => !/"state_history"/.test(line)),
+      ],
+      [
+        'no timers',
+        'timers_equal_records',
+        (lines) => lines.filter((line) => !/^\{"table":"timers"/.test(line)),
+      ],
+    ];
+    const changed = (
+      lines: readonly string[],
+      table: string,
+      from: RegExp,
+      to: (...found: string[]) => string,
+    ): readonly string[] => {
+      const at = lines.findIndex((line) => line.startsWith(`{"table":"${table}"`) && from.test(line));
+      return lines.map((line, i) => (i === at ? line.replace(from, to) : line));
+    };
+    test.each(unsound)('422: unsound books, with %s', async (_what, check, change) => {
+      const before = await countOrganizations();
+      const text = withEnd(change(bodyOf(snapshot)));
+      const { code, body } = await operatorOf(server).import(text, 'fork=true');
+      expect(code, JSON.stringify(body)).toBe('snapshot_invalid');
+      expect(body.error.details).toMatchObject({ check });
+      expect(body.error.message).toMatch(/books .* not sound/);
+      expect(await countOrganizations()).toBe(before);
+    });
+
+    test('a snapshot of the version before, which has no last line, is read, and its books are checked', async () => {
+      const lines = bodyOf(snapshot).map((line, i) =>
+        i === 0 ? line.replace(/"version":\d+/, '"version":1') : line,
+      );
+      const whole = await operatorOf(server).import(`${lines.join('\n')}\n`, 'fork=true');
+      expect(whole.status, whole.text).toBe(201);
+      const cut = lines.filter((line) => !/^\{"table":"ledger_/.test(line));
+      expect((await operatorOf(server).import(`${cut.join('\n')}\n`, 'fork=true')).code).toBe(
+        'snapshot_invalid',
+      );
+    });
+
+    const countOrganizations = async () =>
+      (await server.database.query({ name: '', text: 'select 1 as one from organizations' }, [])).length;
+
     test('nothing of a refused snapshot stays', async () => {
-      const count = async () =>
-        (await server.database.query({ name: '', text: 'select 1 as one from organizations' }, [])).length;
-      const before = await count();
-      const last = snapshot.trimEnd().split('\n').length;
+      const before = await countOrganizations();
+      const last = bodyOf(snapshot).length;
       const broken = edited(last, (line) => line.replace('"row":{', '"row":{"x":1,'));
       expect((await operatorOf(server).import(broken, 'fork=true')).code).toBe('snapshot_invalid');
-      expect(await count()).toBe(before);
+      expect(await countOrganizations()).toBe(before);
     });
 
     test('422: a newer schema and a newer format', async () => {
       for (const [from, to] of [
         [/"schema":\d+/, '"schema":999'],
-        [/"version":\d+/, '"version":2'],
+        [/"version":\d+/, '"version":3'],
       ] as const) {
         const newer = snapshot.replace(from, to);
         expect((await operatorOf(server).import(newer, 'fork=true')).code).toBe('snapshot_too_new');
@@ -336,7 +466,7 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
         .replace(/"schema":\d+/, '"schema":6')
         .replaceAll(/,"webhook_defaults":\{.*?\}/g, '')
         .replaceAll(/,"fx_margin_basis_points":\d+/g, '');
-      const answer = await operatorOf(server).import(older, 'fork=true');
+      const answer = await operatorOf(server).import(withEnd(bodyOf(older)), 'fork=true');
       expect(answer.status, answer.text).toBe(201);
       const { organization } = answer.body as unknown as ImportBody;
       const rows = await server.database.query<{ margin: number; defaults: unknown }>(
@@ -412,23 +542,60 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
     expect(await actionsOf(other, acme.orgId)).toContain('organizations.import');
   });
 
-  test('many at once: those that find no room are told to come again', async () => {
+  test('many exports and forks at once wait for each other', async () => {
     const inject = () =>
       server.app.inject({
         url: `/_operator/organizations/${acme.orgId}/snapshot`,
         headers: { authorization: `Bearer ${token}` },
       });
-    const all = await Promise.all(Array.from({ length: 12 }, inject));
-    const statuses = new Set(all.map(({ statusCode }) => statusCode));
-    expect([...statuses].sort()).toEqual([200, 503]);
-    for (const { statusCode, headers, body } of all) {
-      if (statusCode === 200) continue;
-      expect(headers['retry-after']).toBe('5');
-      expectEnvelope(
-        { status: statusCode, headers: headers as Record<string, string>, text: body },
-        JSON.parse(body),
-      );
-    }
+    const fork = () => operatorOf(server).post(`organizations/${acme.orgId}/fork`, { name: 'side by side' });
+    const [exports, forks] = await Promise.all([
+      Promise.all(Array.from({ length: 12 }, inject)),
+      Promise.all(Array.from({ length: 16 }, fork)),
+    ]);
+    expect(exports.map(({ statusCode }) => statusCode)).toEqual(exports.map(() => 200));
+    expect(forks.map(({ status }) => status)).toEqual(forks.map(() => 201));
+    const ids = forks.map(({ body }) => (body as ImportBody).organization.id);
+    expect(new Set(ids).size).toBe(16);
+    await expectSound(server);
+  });
+
+  test('a fork takes the same statements whatever the number of records', async () => {
+    const small = await tenant(server);
+    await small.client.post('developer_api_payments', { amount: 5, currency: 'EUR' });
+    const statementsOf = async (orgId: string) => {
+      let statements = 0;
+      const counted: Pick<Database, 'transaction'> = {
+        transaction: (work) =>
+          server.database.transaction((connection) =>
+            work({
+              query: (statement, values) => {
+                statements += 1;
+                return connection.query(statement, values);
+              },
+              finish: connection.finish.bind(connection),
+              script: connection.script.bind(connection),
+            }),
+          ),
+      };
+      const copy = await new Forks(counted).fork(orgId, (header, setUp) => ({
+        ids: new Map([[header.organization.id, formatId('organization', newSuffix())]]),
+        rewritten: new Map(
+          (setUp.get('api_keys') ?? []).map((row) => [
+            row,
+            JSON.stringify({ ...row.fields, hash: `\\x${randomBytes(32).toString('hex')}` }),
+          ]),
+        ),
+        silencedBy: null,
+      }));
+      return { statements, payments: copy?.counts.payments ?? 0 };
+    };
+    const before = await statementsOf(small.orgId);
+    for (let count = 0; count < 20; count += 1)
+      await small.client.post('developer_api_payments', { amount: 5, currency: 'EUR' });
+    const after = await statementsOf(small.orgId);
+    expect([before.payments, after.payments]).toEqual([1, 21]);
+    expect(after.statements).toBe(before.statements);
   });
 });
 

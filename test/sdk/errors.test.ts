@@ -122,7 +122,7 @@ test.each([
   [415, InvalidRequestError],
   [418, SandbankError],
 ])('%i is a %o, whatever stands in the body', (status, Class) => {
-  const error = errorOf({ status, text: '<html>' }, { requestId: undefined });
+  const error = errorOf({ status, text: '<html>' }, { requestId: undefined, baseUrl: '' });
   expect(error.constructor).toBe(Class);
   expect(error).toMatchObject({ status, code: 'unreadable_answer' });
 });

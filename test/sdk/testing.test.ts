@@ -44,6 +44,14 @@ describe('a tenant', () => {
     expect(Math.abs(Number(await tenant.clock.now()) - Date.now())).toBeLessThan(60_000);
   });
 
+  test('is forked by many tests at once', async () => {
+    const tenant = await sandbank.tenant();
+    const { id } = await tenant.client.payments.create(euros);
+    const copies = await Promise.all(Array.from({ length: 16 }, () => tenant.fork()));
+    expect(new Set(copies.map(({ organizationId }) => organizationId)).size).toBe(16);
+    expect((await copies.at(-1)?.client.payments.retrieve(id))?.id).toBe(id);
+  });
+
   test('is copied by fork, and a copy of a server begins with a snapshot', async () => {
     const tenant = await sandbank.tenant();
     const { id } = await tenant.client.payments.create(euros);

@@ -113,6 +113,7 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     publicUrl: () => '',
     trustedProxies: [],
     allowedHosts: ['sandbank.test'],
+    docsUrl: () => '/docs',
     rateLimiter: undefined,
     metrics: undefined,
     requestLog: undefined,

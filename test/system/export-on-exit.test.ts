@@ -33,7 +33,7 @@ async function call<Body>(url: string, key: string, body?: unknown): Promise<Bod
 }
 
 const paymentsOf = ({ url }: ServerProcess) => `${url}/_api/developer_api_payments`;
-const undated = (text: string) => text.replaceAll(/"exportedAt":"[^"]*"/g, '');
+const undated = (text: string) => text.replaceAll(/"(exportedAt|sha256)":"[^"]*"/g, '');
 
 describe('a server whose whole state is a file', () => {
   test.each([
@@ -72,6 +72,20 @@ describe('a server whose whole state is a file', () => {
     expect(await end(next, signal)).toBe(0);
     // Nothing was done but to read.
     expect(undated(read())).toBe(undated(written));
+  });
+
+  test('a file that does not exist yet is written by the first server and read by the second', async () => {
+    const file = inFolder('first-day.jsonl.gz');
+    const args = ['--import', file, '--export-on-exit', file];
+    const data = inFolder('first-day');
+    const first = await startServer({ dataDir: data, args });
+    expect(first.logs()).toMatch(/first-day\.jsonl\.gz does not exist yet/);
+    const { apiKey = '' } = cliOf(data);
+    const made = await call<{ id: string }>(paymentsOf(first), apiKey, { amount: 7, currency: 'EUR' });
+    expect(await first.stop()).toBe(0);
+    const second = await startServer({ dataDir: 'memory', args });
+    expect((await call<{ amount: number }>(`${paymentsOf(second)}/${made.id}`, apiKey)).amount).toBe(7);
+    expect(await second.stop()).toBe(0);
   });
 
   test('an organization that is there already is left alone, and that is said', async () => {

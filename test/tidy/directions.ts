@@ -89,6 +89,7 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
     'src/verify.ts',
     ['src/db/', 'src/kernel/', 'src/resources/index.ts', 'src/resources/audit-seals/store.ts'],
   ],
+  ['src/verify-organization.ts', ['type src/db/', 'src/kernel/', 'src/verify.ts']],
   ['src/embedded.ts', ['src/config.ts', 'src/server.ts']],
   ['src/server.ts', ['src/']],
   ['src/boot.ts', ['src/config.ts', 'src/database-command.ts', 'src/db/', 'src/main.ts']],
