@@ -1,6 +1,7 @@
 import type { Engine } from '../engine/engine.ts';
 import { newSuffix } from '../engine/ids.ts';
 import { type Answer, refusedCommand, type Submission } from '../engine/submission.ts';
+import type { CommandKind } from '../kernel/command.ts';
 import type { Presented } from '../kernel/envelope.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import type { Reader } from '../kernel/route.ts';
@@ -9,7 +10,6 @@ import { declareMember } from '../resources/members/machine.ts';
 import { mayFound } from '../resources/members/store.ts';
 import { beginFork, concludeFork, importOrganization } from '../resources/snapshots/machine.ts';
 import type { ImportResult, Snapshots } from './snapshots.ts';
-import { systemCommand } from './system-command.ts';
 
 export interface ForkErrandSettings {
   readonly engine: Engine;
@@ -51,10 +51,13 @@ export function forkErrand(settings: ForkErrandSettings): (submission: Submissio
     const next = () => ({ ...submission, context: { ...submission.context, suffix: newSuffix() } });
     const result = await snapshots.fork(orgId, { name, requestId, now: wallClock() });
     if ('ok' in result) return refused(result, next());
-    const place = { orgId: result.organization.id, appId: null };
-    await engine.submit(systemCommand(importOrganization, null, place, actor.id, wallClock()));
-    const member = { personId: actor.id, role: 'owner' } as const;
-    const joined = await engine.submit(systemCommand(declareMember, member, place, actor.id, wallClock()));
+    // The fork's own trail names the person, the request and the address, too.
+    const inFork = <Input>(kind: CommandKind<Input>, input: Input): Submission => {
+      const context = { ...next().context, orgId: result.organization.id, appId: null };
+      return { kind, input, context, idempotency: null, wallNow: wallClock() };
+    };
+    await engine.submit(inFork(importOrganization, null));
+    const joined = await engine.submit(inFork(declareMember, { personId: actor.id, role: 'owner' }));
     if (joined.code !== null) return joined;
     return engine.submit({ ...next(), kind: concludeFork, input: { shown: presentImport(result) } });
   };

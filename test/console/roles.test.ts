@@ -331,7 +331,7 @@ describe.each(decidedOn('postgres'))('roles on %s', (kind) => {
           ...{ orgId: acme.orgId, appId: one.within === 'application' ? acme.appId : null },
           ...{ actorKind: 'person', actorId: person.personId, ip: person.address },
           action: route.method === 'POST' ? route.command.name : route.operationId,
-          ...{ outcome: 'refused', code: 'role_missing', resource: null, resourceId: null },
+          ...{ outcome: 'refused', code: 'role_missing' },
         }),
       ]);
     });

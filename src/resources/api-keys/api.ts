@@ -112,6 +112,7 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     role: 'developer',
     summary: 'Make a key; the answer shows it, once',
     body: CreateBody,
+    target: null,
     command: createApiKey,
     input: ({ body }) => ({
       settings: { expiresAt: null, allowedCidrs: [], ...settingsOf(body as Static<typeof CreateBody>) },
@@ -125,6 +126,7 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     role: 'developer',
     summary: 'Change the name, the scopes, the end or the networks of a key',
     body: UpdateBody,
+    target: 'api_key',
     command: updateApiKey,
     input: ({ params, body }) => ({
       id: params.id ?? '',
@@ -140,6 +142,7 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     summary: 'Make a new key with the same rights; the one before ends after the overlap',
     body: RotateBody,
     isBodyOptional: true,
+    target: 'api_key',
     command: rotateApiKey,
     input: ({ params, body }) => ({
       id: params.id ?? '',
@@ -155,6 +158,7 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     role: 'developer',
     summary: 'End a key at once and for ever',
     isOfArchived: true,
+    target: 'api_key',
     command: revokeApiKey,
     input: ({ params }) => ({ id: params.id ?? '' }),
   },
