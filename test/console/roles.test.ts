@@ -118,6 +118,8 @@ const expected: Readonly<Record<string, Role>> = {
   'GET developer_api_webhook_replays/{id}': 'viewer',
   'GET developer_api_requests': 'viewer',
   'GET developer_api_requests/{id}': 'viewer',
+  'GET developer_api_audit_entries': 'viewer',
+  'GET developer_api_audit_entries/verify': 'viewer',
   'GET developer_api_coverage': 'viewer',
   'POST developer_api_coverage/reset': 'developer',
 };
