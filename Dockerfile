@@ -1,5 +1,10 @@
 # docker build -t sandbank . && docker run --rm -p 4000:4000 sandbank
-FROM node:20-slim AS build
+#
+# The tag follows the security updates of a Node.js line with long-term support. For a build that can be repeated, pin its digest:
+#   docker buildx imagetools inspect node:24-bookworm-slim      # prints the digest
+#   docker build --build-arg NODE_IMAGE=node:24-bookworm-slim@sha256:... -t sandbank .
+ARG NODE_IMAGE=node:24-bookworm-slim
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 # The dependencies first: they change less often than the sources, and the layer is kept.
 COPY package.json package-lock.json ./
@@ -14,7 +19,7 @@ COPY sdk sdk
 COPY cli cli
 RUN npm run build && npm prune --omit=dev
 
-FROM node:20-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 SANDBANK_DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /app/package.json ./

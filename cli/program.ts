@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addAudit } from './commands/audit.ts';
 import { addClock } from './commands/clock.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addCoverage } from './commands/coverage.ts';
@@ -63,6 +64,7 @@ Exit codes: 0 fine, 1 refused or failed, 2 wrong usage, 3 the server cannot be r
   addExamine(addWebhooks(program));
   addEvents(program);
   addLogs(program);
+  addAudit(program);
   addClock(program);
   addFaults(program);
   addCoverage(program);

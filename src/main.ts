@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { keepDemoKey, readDemoKey, removeCliFile, writeCliFile } from './cli-file.ts';
-import { type Command, type Config, ConfigProblem, type HeadsAsked, readConfig, usage } from './config.ts';
+import { type Command, type Config, ConfigProblem, type HeadsAsked, readConfig } from './config.ts';
 import {
   type DatabaseAsked,
   type DatabaseFindings,
@@ -22,6 +22,7 @@ import { findOrganizations } from './resources/organizations/store.ts';
 import { applySeed, readSeed, type Seed, SeedProblem } from './seed.ts';
 import { createServer, type Server } from './server.ts';
 import { exportFile, importFile, SnapshotFileProblem } from './snapshot-files.ts';
+import { usage } from './usage.ts';
 import { ownerLink, usersCommand } from './users-command.ts';
 import { headsText, parseHeads, type Verification, verificationText, verify } from './verify.ts';
 import { webhooksCommand } from './webhooks-command.ts';

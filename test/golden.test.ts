@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cliPage } from '../scripts/cli/page.ts';
@@ -15,11 +16,13 @@ import {
 import { coverageTable } from '../src/kernel/coverage.ts';
 import { attemptsTable, deliveriesTable } from '../src/kernel/delivery.ts';
 import { type ErrorCode, errorCatalogue } from '../src/kernel/errors.ts';
+import { outcomes } from '../src/kernel/examination.ts';
+import { limits } from '../src/kernel/limits.ts';
 import { keyUsesTable, numberedRequestsTable, requestMinutesTable } from '../src/kernel/request-log.ts';
 import { isStream } from '../src/kernel/route.ts';
 import type { Table } from '../src/kernel/table.ts';
 import * as trail from '../src/kernel/trail.ts';
-import { eventCatalogue, resources, routes } from '../src/resources/index.ts';
+import { coverageUniverse, eventCatalogue, resources, routes } from '../src/resources/index.ts';
 import { webhookHealthTable } from '../src/resources/webhooks/store.ts';
 import type { Server } from '../src/server.ts';
 import { type Exchange, playExamples } from './contract/walk.ts';
@@ -92,6 +95,42 @@ test('docs/scenarios.md is what the provider can be made to do', () =>
 
 test('docs/cli.md lists the commands as they are', async () =>
   expectGolden('docs/cli.md', cliPage(await readFile(new URL('../docs/cli.md', import.meta.url), 'utf8'))));
+
+/** Figures in examples of pages that are written by hand: the first group stays, the number behind it is replaced. */
+const figures: readonly (readonly [page: string, figure: RegExp, value: () => number])[] = [
+  ['docs/coverage.md', /("summary": \{"met": \d+, "total": )\d+/, () => coverageUniverse.length],
+  [
+    'docs/coverage.md',
+    /("kind": "state", "met": \d+, "total": )\d+/,
+    () => coverageUniverse.filter(({ kind }) => kind === 'state').length,
+  ],
+  [
+    'docs/snapshots.md',
+    /("format":"sandbank-snapshot","version":\d+,"schema":)\d+/,
+    () =>
+      Math.max(
+        ...readdirSync(new URL('../migrations/', import.meta.url))
+          .filter((name) => name.endsWith('.sql'))
+          .map((name) => Number.parseInt(name, 10)),
+      ),
+  ],
+  ['docs/clock.md', /(`seconds` above\s+)\d[\d,]*\d/, () => limits.clockAheadDaysMax * 86_400],
+];
+
+test.each(figures)('%s has the current figure for %s', async (page, figure, value) => {
+  const text = await readFile(new URL(`../${page}`, import.meta.url), 'utf8');
+  expect(text).toMatch(figure);
+  const shown = page === 'docs/clock.md' ? value().toLocaleString('en-US') : String(value());
+  await expectGolden(page, text.replace(figure, `$1${shown}`));
+});
+
+test('docs/examiner.md has a row for each outcome', async () => {
+  const text = await readFile(new URL('../docs/examiner.md', import.meta.url), 'utf8');
+  const rows = [...text.matchAll(/^\| `(\w+)` \| (?!critical|major|minor|meaning)/gm)].map(
+    ([, name]) => name,
+  );
+  expect(rows).toEqual([...outcomes]);
+});
 
 test('docs/errors.md is the catalogue', () => expectGolden('docs/errors.md', errorsMarkdown()));
 

@@ -23,6 +23,7 @@ const namespaces: Readonly<Record<string, string>> = {
   reconciliation: 'reconciliation',
   fault_plans: 'faultPlans',
   requests: 'requests',
+  audit_entries: 'audit',
   coverage: 'coverage',
 };
 

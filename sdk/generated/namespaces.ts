@@ -6,6 +6,8 @@ import type { WebhookVerification } from '../webhooks.ts';
 import type { EventStreaming } from '../stream.ts';
 import type {
   ApiStatus,
+  AuditEntryList,
+  AuditVerification,
   Balances,
   Capabilities,
   Clock,
@@ -36,6 +38,7 @@ import type {
   GetCoverageQuery,
   GetReconciliationQuery,
   LedgerEntryList,
+  ListAuditEntriesQuery,
   ListCustomersQuery,
   ListDisputesQuery,
   ListFaultPlansQuery,
@@ -93,6 +96,13 @@ import type {
   WebhookUpdate,
   WebhookWithSecret,
 } from './shapes.ts';
+
+export interface AuditNamespace {
+  /** List audit entries, newest first; a filtered page can be short or empty although more follow. Needs the scopes `payments:read` and `customers:read` and `transfers:read` and `webhooks:read`. `GET /_api/developer_api_audit_entries` */
+  list(query?: ListAuditEntriesQuery, options?: CallOptions): Pages<AuditEntryList>;
+  /** Verify the seals of the newest audit entries. Needs the scopes `payments:read` and `customers:read` and `transfers:read` and `webhooks:read`. `GET /_api/developer_api_audit_entries/verify` */
+  verify(options?: CallOptions): Promise<AuditVerification>;
+}
 
 export interface ClockNamespace {
   /** The application's clock. Any valid key may call this. `GET /_api/developer_api_clock` */
@@ -275,6 +285,7 @@ export interface WebhooksNamespace {
 
 /** What a client can do. How it is done is not generated: the table of operations is bound to a transport. */
 export abstract class Namespaces {
+  declare readonly audit: AuditNamespace;
   declare readonly clock: ClockNamespace;
   declare readonly coverage: CoverageNamespace;
   declare readonly customers: CustomersNamespace;

@@ -67,6 +67,8 @@ export const operations: readonly Operation[] = [
   { id: 'retrieveWebhookReplay', namespace: 'replays', method: 'retrieve', verb: 'GET', path: '/_api/developer_api_webhook_replays/{id}', names: ['id'], gives: 'json', accept: 'application/json' },
   { id: 'listRequests', namespace: 'requests', method: 'list', verb: 'GET', path: '/_api/developer_api_requests', names: [], takes: 'query', gives: 'page', accept: 'application/json' },
   { id: 'retrieveRequest', namespace: 'requests', method: 'retrieve', verb: 'GET', path: '/_api/developer_api_requests/{id}', names: ['id'], gives: 'json', accept: 'application/json' },
+  { id: 'listAuditEntries', namespace: 'audit', method: 'list', verb: 'GET', path: '/_api/developer_api_audit_entries', names: [], takes: 'query', gives: 'page', accept: 'application/json' },
+  { id: 'verifyAuditTrail', namespace: 'audit', method: 'verify', verb: 'GET', path: '/_api/developer_api_audit_entries/verify', names: [], gives: 'json', accept: 'application/json' },
   { id: 'getCoverage', namespace: 'coverage', method: 'retrieve', verb: 'GET', path: '/_api/developer_api_coverage', names: [], takes: 'query', gives: 'json', accept: 'application/json' },
   { id: 'getCoverage', namespace: 'coverage', method: 'junit', verb: 'GET', path: '/_api/developer_api_coverage', names: [], takes: 'query', gives: 'text', accept: 'application/xml' },
   { id: 'resetCoverage', namespace: 'coverage', method: 'reset', verb: 'POST', path: '/_api/developer_api_coverage/reset', names: [], gives: 'json', accept: 'application/json' },

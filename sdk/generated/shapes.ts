@@ -288,6 +288,10 @@ export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
 
 export type ReplayStatus = 'running' | 'completed';
 
+export type AuditEntryStatus = 'accepted' | 'refused';
+
+export type AuditVerificationStatus = 'intact' | 'broken';
+
 export type FaultPlanStatus = 'active' | 'exhausted' | 'canceled';
 
 export interface ErrorAnswer {
@@ -1820,6 +1824,60 @@ export interface LoggedRequest {
   responseBody: string | null;
 }
 
+export interface AuditEntry {
+  object: 'audit_entry';
+  sandbox: true;
+  /** The request that wrote the entry. */
+  requestId: string;
+  status: AuditEntryStatus;
+  id: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  at: string;
+  actor: {
+    kind: 'api_key' | 'person' | 'system';
+    id: string;
+    name: string | null;
+  };
+  applicationId: string | null;
+  /** The command, such as `payments.advance`. */
+  action: string;
+  resource: string | null;
+  resourceId: string | null;
+  ip: string | null;
+  outcome: AuditEntryStatus;
+  code: string | null;
+}
+
+export interface AuditEntryList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: AuditEntry[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface AuditVerification {
+  object: 'audit_verification';
+  sandbox: true;
+  requestId?: string;
+  status: AuditVerificationStatus;
+  seals: number;
+  sealedRows: number;
+  /** Rows of the last seconds that have no seal yet. */
+  unsealedRows: number;
+  head: string | null;
+  /** Whether the whole trail was verified or only its newest part. */
+  isWhole: boolean;
+  problems: {
+    seal: number | null;
+    message: string;
+  }[];
+  /** RFC 3339, UTC, with milliseconds. */
+  checkedAt: string;
+}
+
 export interface Coverage {
   object: 'coverage';
   sandbox: true;
@@ -2357,6 +2415,21 @@ export interface ListRequestsQuery {
   resourceId?: string | undefined;
   faultPlanId?: string | undefined;
   after?: string | Date | string | undefined;
+  before?: string | Date | undefined;
+}
+
+export interface ListAuditEntriesQuery {
+  /** Without it: `20`. */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  actorId?: string | undefined;
+  action?: string | undefined;
+  resource?: string | undefined;
+  resourceId?: string | undefined;
+  requestId?: string | undefined;
+  applicationId?: string | undefined;
+  outcome?: AuditEntryStatus | undefined;
+  after?: string | Date | undefined;
   before?: string | Date | undefined;
 }
 

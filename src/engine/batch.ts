@@ -268,7 +268,7 @@ class Batch {
     if (!kind.addressesEvents) this.#trail.announced.push(...(events ?? []));
     this.#trail.deliveries.push(...(deliveries ?? []));
     if (forgetsCoverage) this.#trail.forgotten.push({ orgId: context.orgId });
-    this.#trail.audit.push(auditRow(submission, answer));
+    this.#trail.audit.push(auditRow(submission, { resource: answer.resource, id: answer.row.id }, null));
     const made: Answer = { status: successStatus[kind.success], body, isReplay: false, code: null };
     if (isInterim) this.#keep(submission, { ...made, status: pendingStatus, body: '' });
     else this.#keep(submission, made, complete);
@@ -302,7 +302,7 @@ class Batch {
   }
 
   #audited(submission: Submission, refusal: Refusal): Answer {
-    this.#trail.audit.push(auditRow(submission, refusal.code));
+    this.#trail.audit.push(auditRow(submission, this.#rows.targetOf(submission), refusal.code));
     return this.#render(submission, refusal);
   }
 

@@ -4,7 +4,6 @@ import type { ErrorCode } from '../kernel/errors.ts';
 import { formatId } from '../kernel/ids.ts';
 import { dayOf } from '../kernel/list.ts';
 import { type Provider, receive } from '../kernel/provider.ts';
-import type { AnyRow } from '../kernel/table.ts';
 import type {
   AuditRow,
   BalanceRow,
@@ -14,7 +13,7 @@ import type {
   ProviderEventRow,
   SettlementLineRow,
 } from '../kernel/trail.ts';
-import type { Submission } from './submission.ts';
+import type { Submission, Target } from './submission.ts';
 
 /** What each decision leaves behind besides its own rows. One place for all resources, so that none forgets. */
 export function historyRow(context: Request, change: Change, eventId: string | null): HistoryRow {
@@ -57,12 +56,12 @@ export function eventRow(
   };
 }
 
-/** One row a command: what came of it, or the code it was refused with. */
+/** One row per command: the record it concerned, and whether it was accepted or the code it was refused with. */
 export function auditRow(
   { context, kind, wallNow }: Submission,
-  outcome: { readonly resource: string; readonly row: AnyRow } | ErrorCode,
+  target: Pick<Target, 'resource' | 'id'> | null,
+  code: ErrorCode | null,
 ): AuditRow {
-  const target = typeof outcome === 'string' ? undefined : outcome;
   return {
     orgId: context.orgId,
     id: formatId('audit', context.suffix),
@@ -72,11 +71,11 @@ export function auditRow(
     appId: context.appId,
     action: kind.name,
     resource: target?.resource ?? null,
-    resourceId: target?.row.id ?? null,
+    resourceId: target?.id ?? null,
     requestId: context.requestId,
     ip: context.ip,
-    outcome: target ? 'accepted' : 'refused',
-    code: typeof outcome === 'string' ? outcome : null,
+    outcome: code === null ? 'accepted' : 'refused',
+    code,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { CommandKind, Request } from '../kernel/command.ts';
 import { errorBody } from '../kernel/envelope.ts';
 import { type ErrorCode, type Refusal, statusOf } from '../kernel/errors.ts';
+import type { IdKind } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
 
 /** A command on its way: what is asked, by whom, and under which idempotency key. */
@@ -10,10 +11,19 @@ export interface Submission {
   readonly input: unknown;
   readonly context: Request;
   readonly idempotency: IdempotencyClaim | null;
+  /** The record that it is about. The audit row of a refusal names it. */
+  readonly target?: Target | null;
   /** Whether the answer shows the ledger entries of the command. */
   readonly expandsEntries?: boolean;
   /** The wall clock: audit rows and kept answers go by it, whatever the application's clock says. */
   readonly wallNow: Instant;
+}
+
+export interface Target {
+  readonly resource: IdKind;
+  readonly id: string;
+  /** The caller sent the id: the record is named only if the organization has it. */
+  readonly isClaimed: boolean;
 }
 
 export interface IdempotencyClaim {

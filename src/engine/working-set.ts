@@ -5,9 +5,9 @@ import type { AnyResource, Change, LoadedRows, Read, RowRead, StatefulRow } from
 import { DatabaseFailure } from '../kernel/failure.ts';
 import { type IdKind, isId } from '../kernel/ids.ts';
 import { type AnyRow, type KeyLock, selectByKeys } from '../kernel/table.ts';
-import type { TimerRow } from '../kernel/trail.ts';
+import { eventsTable, type TimerRow } from '../kernel/trail.ts';
 import { findBalances } from './balances.ts';
-import type { Submission } from './submission.ts';
+import type { Submission, Target } from './submission.ts';
 
 interface Entry {
   readonly resource: IdKind;
@@ -29,6 +29,9 @@ interface Balance {
   amount: bigint;
 }
 
+/** Events are not a resource with a lifecycle, but a replay is about one. */
+const events: Pick<AnyResource, 'name' | 'table'> = { name: 'event', table: eventsTable };
+
 const strength: Readonly<Record<KeyLock, number>> = { none: 0, share: 1, update: 2 };
 
 /**
@@ -37,18 +40,27 @@ const strength: Readonly<Record<KeyLock, number>> = { none: 0, share: 1, update:
  */
 export class WorkingSet {
   readonly #resources: ReadonlyMap<string, AnyResource>;
+  readonly #readable: readonly Pick<AnyResource, 'name' | 'table'>[];
   readonly #entries = new Map<string, Entry>();
   readonly #balances = new Map<string, Balance>();
   readonly #reads = new Map<Submission, RowRead[]>();
 
   constructor(resources: ReadonlyMap<string, AnyResource>) {
     this.#resources = resources;
+    this.#readable = [...resources.values(), events];
   }
 
   declare(submission: Submission): void {
-    const { kind, input, context } = submission;
+    const { kind, input, context, target } = submission;
     this.#reads.set(submission, []);
     this.#declare(submission, kind.reads(input, context));
+    if (target?.isClaimed) this.declareRow(context.orgId, { ...target, lock: 'none' });
+  }
+
+  /** The record that a command is about, unless the organization does not have it. */
+  targetOf({ target, context: { orgId } }: Submission): Target | null {
+    if (!target?.isClaimed) return target ?? null;
+    return this.row(target.resource, orgId, target.id) ? target : null;
   }
 
   #declare(submission: Submission, reads: readonly Read[]): void {
@@ -119,7 +131,7 @@ export class WorkingSet {
 
   async #read(connection: Connection, entries: readonly Entry[], mode: 'locked' | 'unlocked'): Promise<void> {
     const lookups: Promise<void>[] = [];
-    for (const { name, table } of this.#resources.values()) {
+    for (const { name, table } of this.#readable) {
       const wanted = entries.filter(({ resource, id }) => resource === name && isId(name, id));
       if (wanted.length === 0) continue;
       wanted.sort((a, b) => (a.orgId === b.orgId ? (a.id < b.id ? -1 : 1) : a.orgId < b.orgId ? -1 : 1));

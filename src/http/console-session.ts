@@ -165,6 +165,7 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
     engine.submit({
       ...submission(request, invitation.orgId, person),
       kind: acceptInvitation,
+      target: { resource: 'invitation', id: invitation.id, isClaimed: true },
       input: { id: invitation.id, personId: person.id, email: person.email },
     });
 

@@ -22,6 +22,7 @@ import { RequestFaults } from './faults.ts';
 import { claim, readIdempotencyKey } from './idempotency.ts';
 import { Refused } from './refused.ts';
 import { sendAnswer, sendJson, sendRefusal, sendText } from './send.ts';
+import { assertTarget, targetOf } from './target.ts';
 import { compileBody, compileQuery } from './validate.ts';
 
 declare module 'fastify' {
@@ -68,6 +69,7 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
   function submission(
     request: FastifyRequest,
     principal: Principal,
+    route: Served | StreamRoute,
     kind: Submission['kind'],
     input: unknown,
     idempotency: Submission['idempotency'],
@@ -77,6 +79,7 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
       kind,
       input,
       idempotency,
+      target: targetOf(route, request, principal),
       wallNow: now,
       context: {
         orgId: principal.orgId,
@@ -91,6 +94,7 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
   }
 
   function addWrite(route: Served & Writing, url: string, admit: Admission): void {
+    assertTarget(route);
     const checkBody = compileBody(route.body ?? strict({}));
     const checkQuery = compileQuery(route.expandsEntries ? ExpandQuery : strict({}));
     const isBodyOptional = route.isBodyOptional ?? !route.body;
@@ -110,7 +114,7 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
         if (request.faultPlans !== null && (await faults.strike(request, reply, route))) return reply;
         const input = route.input({ principal, params: request.params as Record<string, string>, body });
         const idempotency = claim(request.idempotencyKey, 'POST', pathOf(request), body);
-        const submitted = submission(request, principal, route.command, input, idempotency);
+        const submitted = submission(request, principal, route, route.command, input, idempotency);
         const expandsEntries = query.expand === 'ledgerEntries';
         const errand = settings.errands.get(route.command.name);
         const answer = await (errand?.(submitted) ?? engine.submit({ ...submitted, expandsEntries }));
@@ -182,7 +186,10 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
       if (!principal || !route || !isAudited(route, refusal.code))
         return sendRefusal(reply, refusal, settings.docsUrl());
       const kind = refusedCommand(route.method === 'POST' ? route.command.name : route.operationId, refusal);
-      return sendAnswer(reply, await engine.submit(submission(request, principal, kind, undefined, null)));
+      return sendAnswer(
+        reply,
+        await engine.submit(submission(request, principal, route, kind, undefined, null)),
+      );
     },
   };
 }

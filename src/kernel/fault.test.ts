@@ -90,6 +90,7 @@ describe('what a plan is one for', () => {
     ['developer_api_reset', true],
     ['developer_api_coverage/reset', true],
     ['developer_api_requests/{id}', true],
+    ['developer_api_audit_entries', true],
     ['developer_api_status', true],
     ['developer_api_capabilities', true],
     ['developer_api_state_machines', true],

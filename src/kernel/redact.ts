@@ -1,3 +1,6 @@
+import { type JsonJudge, redactJsonPrefix } from './redact-json.ts';
+import { isKeyName, redactQuery, redactTarget, redactUrls } from './redact-url.ts';
+
 /**
  * Takes out of texts what must not be read again in the request log: keys, secrets, passwords, card numbers. Fields are judged
  * by their names, and everything by what it looks like. It rather hides too much: what was sent is known to who sent it.
@@ -11,7 +14,7 @@ const depthMax = 40;
 // A number this small is a limit or a count, whatever its name says: `authorizationDays`.
 const smallNumber = 1_000;
 
-const secretName = /secret|password|token|authorization|cvc|cvv/i;
+const secretName = /secret|passw|pwd|token|authorization|credential|cvc|cvv/i;
 const cardName = /^(?:card_?|pan_?)?number$|^pan$/i;
 const instant = /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/;
 const cardDigits = /^\d{12,19}$/;
@@ -22,30 +25,55 @@ const cardDigits = /^\d{12,19}$/;
  */
 const cardRun = /(?<![\w.-])(?!1\d{12}(?!\d))\d(?:[ -]?\d){12,18}(?![\w-])/g;
 const links = /(\/console\/(?:[^\s"]{0,200}?[/?#=&])?)(?![a-z]{3}_[0-7][0-9a-z]{25}(?![\w-]))[\w-]{20,}/g;
-const credentials = /(:\/\/)[^/?#\s"'@]+@/g;
-const fieldInText =
-  /("[^"\\]{0,60}(?:secret|password|token|authorization|cvc|cvv)[^"\\]{0,60}"\s*:\s*)(?:"(?:[^"\\]|\\.)*"?|\d{4,})/gi;
-const parameterInText = /((?:^|&)[^=&]*(?:secret|password|token|authorization|cvc|cvv)[^=&]*=)[^&]*/gi;
+const scheme = /\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi;
 
-// One look decides for most bodies that there is nothing to do: about 4 µs for a payment, where reading it as JSON and judging
+// One check decides for most bodies that there is nothing to do: about 4 µs for a payment, where reading it as JSON and judging
 // each field takes about 40. An escape could hide a name from it.
 const suspicious =
-  /secret|password|token|authorization|cvc|cvv|sbk_|whsec_|"pan"|number"\s*:\s*"?\d(?:[ -]?\d){11}|\/console\/|:\/\/[^/"]*@|\\u|\0|\d(?:[ -]?\d){12}/i;
+  /secret|passw|pwd|token|authorization|credential|cvc|cvv|key"|bearer|basic |sbk_|whsec_|"pan"|number"\s*:\s*"?\d(?:[ -]?\d){11}|\/console\/|:\/\/|\\u|\0|\d(?:[ -]?\d){12}/i;
 
-/** A body as it may be kept: without secrets, and cut. What is no JSON, or too long to be read whole, is judged as text. */
-export function redactBody(text: string): string {
+/**
+ * A body as it may be stored: without secrets, and cut. A request body that is not valid JSON is stored up to the first character that
+ * is not JSON, token by token, because anything behind it could be a secret in a notation that nothing here knows.
+ */
+export function redactBody(text: string, origin: 'request' | 'response' = 'request'): string {
   const near = text.length > charsReadMax ? text.slice(0, charsReadMax) : text;
-  if (!suspicious.test(near)) return cut(near);
+  // Our own responses are valid JSON or CSV.
+  const isTrusted = origin === 'response';
+  if (isTrusted && !suspicious.test(near)) return cut(near);
   const parsed = near === text ? parse(text) : undefined;
-  return cut(parsed === undefined ? redactText(near) : JSON.stringify(redactValue(parsed.value, depthMax)));
+  if (parsed === undefined)
+    return isTrusted && !near.startsWith('{') ? cut(redactText(near)) : redactPrefix(text, near);
+  return cut(suspicious.test(near) ? JSON.stringify(redactValue(parsed.value, depthMax)) : near);
 }
 
-/** A part of a URL or of a header. */
+/** A path, the query of a URL, a header, or a line of a log. */
 export function redactLine(text: string, lengthMax: number): string {
   const near = text.length > 2 * lengthMax ? text.slice(0, 2 * lengthMax) : text;
-  const shown = suspicious.test(near) ? redactPatterns(near.replace(parameterInText, `$1${hidden}`)) : near;
+  const shown = redactPlace(redactText(near));
   return shown.length > lengthMax ? shown.slice(0, lengthMax) : shown;
 }
+
+/** A path or a query. A message of an error is neither: it has blanks. */
+function redactPlace(line: string): string {
+  if (/\s/.test(line)) return line;
+  if (line.startsWith('/')) return redactTarget(line);
+  return line.includes('://') ? line : redactQuery(line);
+}
+
+/** Incomplete JSON, or text that is not JSON. */
+function redactPrefix(text: string, near: string): string {
+  const { shown, read } = redactJsonPrefix(near, judge);
+  const left = text.length - read;
+  if (near !== text || left === 0) return cut(shown);
+  return cut(`${shown}[${left} characters not stored: not valid JSON]`);
+}
+
+const judge: JsonJudge = {
+  isSecret: (name) => secretName.test(name),
+  name: redactPatterns,
+  value: (value, name, isHidden) => (isHidden ? hide(value, 0) : redactMember(name, value, 0)),
+};
 
 function parse(text: string): { readonly value: unknown } | undefined {
   try {
@@ -56,18 +84,20 @@ function parse(text: string): { readonly value: unknown } | undefined {
 }
 
 function redactText(text: string): string {
-  // PostgreSQL keeps no U+0000, and JSON that has one as it stands is malformed.
-  return redactPatterns(text.replace(fieldInText, `$1"${hidden}"`)).replaceAll('\0', '\ufffd');
+  // PostgreSQL stores no U+0000.
+  return redactPatterns(text).replaceAll('\0', '\ufffd');
 }
 
 function redactPatterns(text: string): string {
   if (!suspicious.test(text)) return text;
-  return text
-    .replace(/sbk_sandbox_[0-9A-Za-z]+/g, `sbk_sandbox_${hidden}`)
-    .replace(/whsec_[\w+/=%-]+/g, `whsec_${hidden}`)
-    .replace(credentials, `$1${hidden}@`)
-    .replace(links, `$1${hidden}`)
-    .replace(cardRun, masked);
+  return redactUrls(
+    text
+      .replace(/sbk_sandbox_[0-9A-Za-z]+/g, `sbk_sandbox_${hidden}`)
+      .replace(/whsec_[\w+/=%-]+/g, `whsec_${hidden}`)
+      .replace(scheme, `$1 ${hidden}`)
+      .replace(links, `$1${hidden}`)
+      .replace(cardRun, masked),
+  );
 }
 
 function redactValue(value: unknown, depth: number): unknown {
@@ -86,6 +116,7 @@ function redactValue(value: unknown, depth: number): unknown {
 
 function redactMember(name: string, member: unknown, depth: number): unknown {
   if (secretName.test(name)) return hide(member, depth);
+  if (typeof member === 'string' && isKeyName(name)) return hidden;
   if (cardName.test(name) && (typeof member === 'string' || typeof member === 'number')) {
     const digits = String(member).replace(/[ -]/g, '');
     if (cardDigits.test(digits)) return masked(digits);

@@ -92,6 +92,11 @@ export interface Writing {
   /** Whether `?expand=ledgerEntries` shows what the command posted. */
   readonly expandsEntries?: true;
   readonly bodyName?: string;
+  /**
+   * The kind of the record that the write is about: the one whose id is in the path, else the caller's organization or clock; null
+   * for a write that creates a record. The audit row of a refusal names that record.
+   */
+  readonly target: IdKind | null;
   // biome-ignore lint/suspicious/noExplicitAny: the input type joins `command` and `input` of one route and is known to no other.
   readonly command: CommandKind<any>;
   readonly input: (request: WriteRequest) => unknown;

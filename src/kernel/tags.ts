@@ -13,6 +13,7 @@ export const tags = {
   Faults:
     'Failures on demand: requests that are slow, refused or lost, and webhooks that come twice, late or not at all.',
   Requests: 'What was asked with keys lately, and what was answered.',
+  Audit: 'Who wrote what, and when: an append-only trail of every write and refusal, sealed by a hash chain.',
   Coverage: 'Which states, moves, events, operations and errors an integration has met.',
   Reset: 'An empty organization again, with its keys and endpoints.',
 } as const satisfies Readonly<Record<string, string>>;

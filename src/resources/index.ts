@@ -4,7 +4,7 @@ import { providerNames } from '../provider/index.ts';
 import { apiKeyResource, apiKeyRoutes } from './api-keys/api.ts';
 import { statusRoute } from './api-status/api.ts';
 import { applicationResource, applicationRoutes } from './applications/api.ts';
-import { auditRoutes } from './audit/api.ts';
+import { auditConsoleRoutes, auditRoutes } from './audit/api.ts';
 import { capabilitiesRoute } from './capabilities/api.ts';
 import { clockResource, clockRoutes } from './clocks/api.ts';
 import { coverageRoutes } from './coverage/api.ts';
@@ -86,6 +86,7 @@ const plainRoutes: readonly Route[] = [
   ...deliveryRoutes,
   ...replayRoutes,
   ...requestRoutes,
+  ...auditRoutes,
   ...coverageRoutes([...new Set(eventCatalogue.map(({ resource }) => resource))], () => coverageUniverse),
   resetRoute,
 ];
@@ -107,7 +108,7 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...applicationRoutes(providerNames, filters),
   ...apiKeyRoutes,
   ...requestErrorRoutes,
-  ...auditRoutes,
+  ...auditConsoleRoutes,
   ...overviewRoutes,
   ...timelineRoutes,
   ...searchRoutes,

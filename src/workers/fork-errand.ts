@@ -14,7 +14,6 @@ import {
   importOrganization,
 } from '../resources/snapshots/machine.ts';
 import type { ImportResult, Snapshots } from './snapshots.ts';
-import { systemCommand } from './system-command.ts';
 
 export interface ForkErrandSettings {
   readonly engine: Engine;
@@ -68,11 +67,14 @@ export function forkErrand(settings: ForkErrandSettings): (submission: Submissio
     const next = () => ({ ...submission, context: { ...submission.context, suffix: steps.next() } });
     const result = await snapshots.fork(orgId, { name, requestId, now: wallClock() });
     if ('ok' in result) return refused(result, next());
-    const place = { orgId: result.organization.id, appId: null };
-    const inFork = <Input>(kind: CommandKind<Input>, input: Input) =>
-      engine.submit(systemCommand(kind, input, place, actor.id, wallClock(), engine.mint.own(place.orgId)));
-    await inFork(importOrganization, null);
-    const joined = await inFork(declareMember, { personId: actor.id, role: 'owner' });
+    // The fork's own trail names the person, the request and the address, too.
+    const inFork = <Input>(kind: CommandKind<Input>, input: Input): Submission => {
+      const { id: forkId } = result.organization;
+      const context = { ...submission.context, orgId: forkId, appId: null, suffix: engine.mint.own(forkId) };
+      return { kind, input, context, idempotency: null, wallNow: wallClock() };
+    };
+    await engine.submit(inFork(importOrganization, null));
+    const joined = await engine.submit(inFork(declareMember, { personId: actor.id, role: 'owner' }));
     if (joined.code !== null) return joined;
     const input: ConcludeFork = { shown: presentWithoutSecrets(result), secrets: secretsOf(result) };
     return engine.submit({ ...next(), kind: concludeFork, input });

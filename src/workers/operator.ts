@@ -15,7 +15,7 @@ import { applicationsTable, findFirstApplication } from '../resources/applicatio
 import type { OrganizationRow } from '../resources/organizations/machine.ts';
 import { findNewestOrganizations, organizationsTable } from '../resources/organizations/store.ts';
 import { resetOrganization } from '../resources/resets/machine.ts';
-import { exportOrganization, importOrganization } from '../resources/snapshots/machine.ts';
+import { exportOrganization, forkOrganization, importOrganization } from '../resources/snapshots/machine.ts';
 import { createTenant } from '../resources/tenants/machine.ts';
 import { newApiKey } from './console-errands.ts';
 import { presentImport } from './fork-errand.ts';
@@ -150,8 +150,11 @@ export class Operator {
     return this.#noted(request, await snapshots.importFrom(bytes, fork && this.#asFork(request, fork.name)));
   }
 
+  /** As with an export, the source's audit trail has its row before anything is copied. */
   async fork(request: OperatorRequest, orgId: string, name: string): Promise<Presented | Refusal> {
     if (!(await this.#find(orgId))) return refuse('resource_not_found');
+    const noted = await this.#submit(request, forkOrganization, null, orgId, null);
+    if (noted.code !== null) return refuse(noted.code);
     return this.#noted(request, await this.#settings.snapshots.fork(orgId, this.#asFork(request, name)));
   }
 
@@ -192,6 +195,7 @@ export class Operator {
       kind,
       input,
       idempotency: null,
+      target: { resource: 'organization', id: orgId, isClaimed: false },
       wallNow: this.#settings.wallClock(),
       context: {
         orgId,

@@ -199,7 +199,7 @@ function toRow(request: KeptRequest): RequestRow {
     idempotencyKey: idempotencyKey === '' ? null : redactLine(idempotencyKey, lineLengthMax),
     isReplay: request.isReplay,
     requestBody: sent === null ? null : redactBody(sent),
-    responseBody: answered === null ? null : redactBody(answered),
+    responseBody: answered === null ? null : redactBody(answered, 'response'),
     faultPlanId: request.faultPlanId,
   };
 }

@@ -101,15 +101,22 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
         const row = expected(answer, action, { outcome: 'accepted', resource, resourceId });
         expect(await audited(answer)).toEqual([row]);
       }
-      const refused: [Answer, string][] = [
-        [await post(`${payments}/${id}/advance`, { action: 'capture' }), 'payments.advance'],
-        [await post(`${payments}/${id}/refund`, { amount: 9_999 }), 'payments.refund'],
-        [await post(`developer_api_refunds/${refund.body.id}/advance`), 'refunds.advance'],
-        [await post(`developer_api_disputes/${disputeId}/advance`, { action: 'appeal' }), 'disputes.advance'],
+      const on = (path: string, body?: unknown) => post(`developer_api_${path}`, body);
+      const refundId = refund.body.id;
+      const refused: [Answer, string, string, string][] = [
+        [await on(`payments/${id}/advance`, { action: 'capture' }), 'payments.advance', 'payment', id],
+        [await on(`payments/${id}/refund`, { amount: 9_999 }), 'payments.refund', 'payment', id],
+        [await on(`refunds/${refundId}/advance`), 'refunds.advance', 'refund', refundId],
+        [
+          await on(`disputes/${disputeId}/advance`, { action: 'appeal' }),
+          'disputes.advance',
+          'dispute',
+          disputeId,
+        ],
       ];
-      for (const [answer, action] of refused) {
+      for (const [answer, action, resource, resourceId] of refused) {
         expect(answer.status).toBeGreaterThanOrEqual(400);
-        expect(await audited(answer)).toEqual([expected(answer, action, {})]);
+        expect(await audited(answer)).toEqual([expected(answer, action, { resource, resourceId })]);
       }
     });
 
@@ -155,10 +162,10 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
       );
       expect(await audited(tested)).toHaveLength(2);
       const nobody = 'whk_01m7epxwjmf7za77rhky2f93cc';
-      const refused: [Answer, string][] = [
+      const refused: [answer: Answer, action: string, target?: Partial<AuditRow>][] = [
         [await post(webhooks, { url: '' }), 'webhooks.create'],
         [await post(webhooks, { url: 'ftp://example.test/' }), 'webhooks.create'],
-        [await on('enable'), 'webhooks.enable'],
+        [await on('enable'), 'webhooks.enable', { resource: 'webhook', resourceId: id }],
         [await post(`${webhooks}/${nobody}/update`, { description: 'x' }), 'webhooks.update'],
         [await post(`${webhooks}/${nobody}/rotate_secret`), 'webhooks.rotate_secret'],
         [await post(`${webhooks}/${nobody}/test`), 'webhooks.test'],
@@ -166,15 +173,16 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
         [
           await post(`developer_api_webhook_events/${eventId}/replay`, { webhookId: nobody }),
           'webhook_events.replay',
+          { resource: 'event', resourceId: eventId },
         ],
         [
           await post('developer_api_webhook_deliveries/replay', { ...window, to: window.from }),
           'webhook_deliveries.replay',
         ],
       ];
-      for (const [answer, action] of refused) {
+      for (const [answer, action, target = {}] of refused) {
         expect(answer.status).toBeGreaterThanOrEqual(400);
-        expect(await audited(answer), answer.text).toEqual([expected(answer, action, {})]);
+        expect(await audited(answer), answer.text).toEqual([expected(answer, action, target)]);
       }
     });
 
@@ -185,7 +193,7 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
       await post(payments, small, used);
       const raw = (content: string, headers: Record<string, string> = {}) =>
         acme.client.post(payments, undefined, { raw: content, headers, remoteAddress: ip });
-      const refusals: [status: number, answer: Answer, action: string][] = [
+      const refusals: [status: number, answer: Answer, action: string, target?: Partial<AuditRow>][] = [
         [400, await post(payments, { ...small, amount: 0 }), 'payments.create'],
         [400, await raw('{'), 'payments.create'],
         [400, await post(payments, small, ''), 'payments.create'],
@@ -193,7 +201,12 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
         [403, await raw('{}', { 'sandbank-organization': 'org_x' }), 'payments.create'],
         [404, await post(`${customers}/${unknown}/update`, { name: 'Ada' }), 'customers.update'],
         [404, await post(`${customers}/nonsense/archive`), 'customers.archive'],
-        [409, await post(`${customers}/${archivedId}/archive`), 'customers.archive'],
+        [
+          409,
+          await post(`${customers}/${archivedId}/archive`),
+          'customers.archive',
+          { resource: 'customer', resourceId: archivedId },
+        ],
         [413, await raw(' '.repeat(limits.bodyBytesMax + 1)), 'payments.create'],
         [415, await raw('{}', { 'content-type': 'text/plain' }), 'payments.create'],
         [422, await post(payments, { ...small, currency: 'XXX' }), 'payments.create'],
@@ -201,9 +214,9 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
         [422, await post(payments, { ...small, customerId: archivedId }), 'payments.create'],
         [422, await post(payments, { ...small, amount: 1 }, used), 'payments.create'],
       ];
-      for (const [status, answer, action] of refusals) {
+      for (const [status, answer, action, target = {}] of refusals) {
         expect(answer.status).toBe(status);
-        expect(await audited(answer), `${status} ${answer.code}`).toEqual([expected(answer, action, {})]);
+        expect(await audited(answer), `${status} ${answer.code}`).toEqual([expected(answer, action, target)]);
       }
     });
 

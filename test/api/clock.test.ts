@@ -514,7 +514,7 @@ describe.each(databaseKinds)('the clock on %s', (kind) => {
     });
 
     test('tells what was refused', async () => {
-      const refused = { outcome: 'refused', action: 'clocks.advance', resource: null };
+      const refused = { outcome: 'refused', action: 'clocks.advance', resource: 'clock' };
       const back = await shop.time.ask('advance', { to: text(start - 1) });
       expect(await auditOf(back)).toMatchObject([{ ...refused, code: 'clock_moves_back' }]);
       const invalid = await shop.time.ask('advance', { seconds: 0 });

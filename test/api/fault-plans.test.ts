@@ -191,7 +191,7 @@ describe.each(decidedOn('pglite'))('fault plans on %s', (kind) => {
         {
           ...by,
           action: 'fault_plans.cancel',
-          id: null,
+          id,
           outcome: 'refused',
           code: 'invalid_state_transition',
         },

@@ -831,6 +831,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       summary: 'Fails',
       response: {},
       responseName: 'Broken',
+      target: null,
       command: {
         name: 'payments.break',
         success: 'ok',

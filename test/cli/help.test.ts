@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { createProgram } from '../../cli/program.ts';
-import { usage } from '../../src/config.ts';
+import { usage } from '../../src/usage.ts';
 import { usersUsage } from '../../src/users-command.ts';
 import { webhooksUsage } from '../../src/webhooks-command.ts';
 import { importsOf } from '../tidy/imports.ts';

@@ -145,4 +145,27 @@ describe('clock, events and logs from the command line', () => {
     expect((await world.sandbank('logs', 'tail', '--status', 'bad')).code).toBe(2);
     expect((await world.sandbank('logs', 'tail', '--status', '4xx', '--errors')).code).toBe(2);
   });
+
+  test('the audit trail is listed by record, with refusals, and verified', async () => {
+    const payment = await world.json<Shown>(['payments', 'create', '--minor', '100']);
+    const refused = await world.sandbank('payments', 'refund', payment.id, '--minor', '1');
+    expect(refused.code).toBe(1);
+    const { data } = await world.json<{ data: Shown[] }>(['audit', 'list', '--record', payment.id]);
+    expect(data.map(({ action, outcome, code }) => ({ action, outcome, code }))).toEqual([
+      { action: 'payments.refund', outcome: 'refused', code: 'invalid_state_transition' },
+      { action: 'payments.create', outcome: 'accepted', code: null },
+    ]);
+    const text = await world.sandbank('audit', 'list', '--record', payment.id, '--outcome', 'refused');
+    expect(text.stdout).toMatch(
+      new RegExp(
+        `^AT +ACTOR +ACTION +RECORD +OUTCOME\\n\\S+ +.+ payments.refund +${payment.id} +invalid_state_transition\\n$`,
+      ),
+    );
+    expect((await world.sandbank('audit', 'list', '--outcome', 'maybe')).code).toBe(2);
+    expect(await world.json(['audit', 'verify'])).toMatchObject({
+      object: 'audit_verification',
+      status: 'intact',
+    });
+    expect((await world.sandbank('audit', 'verify')).stdout).toMatch(/^audit trail +intact\n/);
+  });
 });

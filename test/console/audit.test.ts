@@ -176,14 +176,22 @@ describe.each(decidedOn('postgres'))('the trail of the console on %s', (kind) =>
     const id = 'key_01m7epxwjmf7za77rhky2f93cc';
     const place = `${orgId}/${appId}`;
     const headers = { 'idempotency-key': '' };
-    const refused: [Answer, string, string][] = [
+    const refused: [answer: Answer, action: string, code: string, resource?: string, id?: string][] = [
       [await ada.post(`${place}/api_keys`, { name: '' }), 'api_keys.create', 'invalid_request'],
       [await ada.post(`${place}/api_keys/${id}/revoke`), 'api_keys.revoke', 'resource_not_found'],
-      [await ada.post(`${orgId}/members/${ada.memberId}/remove`), 'members.remove', 'last_owner'],
+      [
+        await ada.post(`${orgId}/members/${ada.memberId}/remove`),
+        'members.remove',
+        'last_owner',
+        'member',
+        ada.memberId,
+      ],
       [
         await ada.post(`${orgId}/applications/${appId}/restore`),
         'applications.restore',
         'invalid_state_transition',
+        'application',
+        appId,
       ],
       [
         await ada.post(`${orgId}/applications`, {}, headers),
@@ -191,12 +199,12 @@ describe.each(decidedOn('postgres'))('the trail of the console on %s', (kind) =>
         'idempotency_key_missing',
       ],
     ];
-    for (const [answer, action, code] of refused) {
+    for (const [answer, action, code, resource = null, resourceId = null] of refused) {
       expect(answer.code, answer.text).toBe(code);
       expect(await auditOf(server, answer)).toEqual([
         expect.objectContaining({
           ...{ action, outcome: 'refused', code, actorKind: 'person', actorId: ada.personId },
-          ...{ ip: ada.address, resource: null, resourceId: null },
+          ...{ ip: ada.address, resource, resourceId },
         }),
       ]);
     }

@@ -118,6 +118,8 @@ const expected: Readonly<Record<string, Role>> = {
   'GET developer_api_webhook_replays/{id}': 'viewer',
   'GET developer_api_requests': 'viewer',
   'GET developer_api_requests/{id}': 'viewer',
+  'GET developer_api_audit_entries': 'viewer',
+  'GET developer_api_audit_entries/verify': 'viewer',
   'GET developer_api_coverage': 'viewer',
   'POST developer_api_coverage/reset': 'developer',
 };
@@ -331,7 +333,7 @@ describe.each(decidedOn('postgres'))('roles on %s', (kind) => {
           ...{ orgId: acme.orgId, appId: one.within === 'application' ? acme.appId : null },
           ...{ actorKind: 'person', actorId: person.personId, ip: person.address },
           action: route.method === 'POST' ? route.command.name : route.operationId,
-          ...{ outcome: 'refused', code: 'role_missing', resource: null, resourceId: null },
+          ...{ outcome: 'refused', code: 'role_missing' },
         }),
       ]);
     });

@@ -214,5 +214,7 @@ async function tools(call: Call, callNow: Call, endpoint: string): Promise<void>
   await callNow('createCustomer', {}, { name: 'Ada Lovelace', email: 'ada@example.com' });
   const { data } = await callNow('listRequests', { query: 'limit=1&method=POST' });
   await callNow('retrieveRequest', { id: data[0]?.id ?? '' });
+  await callNow('listAuditEntries', { query: 'limit=1&action=customers.create' });
+  await callNow('verifyAuditTrail');
   for (const operation of ['getCoverage', 'resetCoverage', 'resetOrganization']) await callNow(operation);
 }

@@ -40,6 +40,8 @@ describe('the place of an operation', () => {
     ['POST', 'coverage/reset', 'resetCoverage', 'coverage.reset'],
     ['GET', 'requests', 'listRequests', 'requests.list'],
     ['GET', 'requests/{id}', 'retrieveRequest', 'requests.retrieve'],
+    ['GET', 'audit_entries', 'listAuditEntries', 'audit.list'],
+    ['GET', 'audit_entries/verify', 'verifyAuditTrail', 'audit.verify'],
     ['POST', 'webhooks/{id}/examine', 'examineWebhook', 'webhooks.examine'],
     ['GET', 'webhook_events/stream', 'streamWebhookEvents', 'events.stream'],
     ['GET', 'balances', 'getBalances', 'ledger.balances'],

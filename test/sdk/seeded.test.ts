@@ -30,7 +30,7 @@ describe('a server with a seed', () => {
       verify: ({ rawBody, headers }) => new Webhook(secret).verify(rawBody, headers),
     });
     const webhook = await tenant.client.webhooks.create({ url: careful.url, eventTypes: ['*'] });
-    secret = webhook.secret;
+    secret = webhook.secret ?? '';
     const report = await tenant.client.webhooks.examine(webhook.id);
     expect(report.cases.filter(({ outcome }) => outcome !== 'passed')).toEqual([]);
     expect(report).toMatchObject({ grade: 'A', score: 100 });

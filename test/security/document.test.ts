@@ -17,3 +17,27 @@ test('the threat model names tests that are there, for each of the ten risks, an
     own.filter((name) => name !== 'document.test.ts' && !named.includes(`test/security/${name}`)),
   ).toEqual([]);
 });
+
+test('every claim of the threat model has a short id and names a test that exists', () => {
+  const [, section = ''] = /\n## Claims\n([\s\S]+?)\n## /.exec(words) ?? [];
+  const rows = section
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .slice(1)
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+  expect(rows.length).toBeGreaterThan(20);
+  const ids = rows.map(([id = '']) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const [id = '', claim = '', tests = '', ...more] of rows) {
+    expect(more, id).toEqual([]);
+    expect(id).toMatch(/^[a-z]+(-[a-z]+)*$/);
+    expect(claim, id).toMatch(/^[A-Z].+\.$/);
+    const named = tests.split(', ').map((test) => /^`((?:test|src)\/[^`]+\.ts)`$/.exec(test)?.[1] ?? test);
+    for (const file of named) expect(existsSync(new URL(file, root)), `${id}: ${file}`).toBe(true);
+  }
+});

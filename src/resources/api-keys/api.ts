@@ -118,6 +118,7 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     role: 'developer',
     summary: 'Make a key; the answer shows it, once',
     body: CreateBody,
+    target: null,
     command: createApiKey,
     input: ({ principal, body }) => ({
       settings: {
@@ -135,6 +136,7 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     role: 'developer',
     summary: 'Change the name, the scopes, the expiry, the networks or the reset permission of a key',
     body: UpdateBody,
+    target: 'api_key',
     command: updateApiKey,
     input: ({ principal, params, body }) => ({
       id: params.id ?? '',
@@ -151,6 +153,7 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     summary: 'Make a new key with the same rights; the one before ends after the overlap',
     body: RotateBody,
     isBodyOptional: true,
+    target: 'api_key',
     command: rotateApiKey,
     input: ({ principal, params, body }) => ({
       id: params.id ?? '',
@@ -167,6 +170,7 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     role: 'developer',
     summary: 'End a key at once and for ever',
     isOfArchived: true,
+    target: 'api_key',
     command: revokeApiKey,
     input: ({ params }) => ({ id: params.id ?? '' }),
   },

@@ -132,6 +132,7 @@ export function applicationRoutes(
       role: 'developer',
       summary: 'Register an application',
       body: CreateBody,
+      target: null,
       command: createApplication,
       input: ({ body }) => {
         const { name, ...asked } = body as Static<typeof CreateBody>;
@@ -146,6 +147,7 @@ export function applicationRoutes(
       role: 'developer',
       summary: 'Rename an application or change its settings',
       body: UpdateBody,
+      target: 'application',
       command: updateApplication,
       input: ({ params, body }) => {
         const { name, ...asked } = body as Static<typeof UpdateBody>;
@@ -160,6 +162,7 @@ export function applicationRoutes(
       within,
       role: 'admin',
       summary: 'Put an application away: its keys stop working, its records stay',
+      target: 'application',
       command: archiveApplication,
       input: ({ params }) => ({ id: params.id ?? '' }),
     },
@@ -170,6 +173,7 @@ export function applicationRoutes(
       within,
       role: 'admin',
       summary: 'Bring an application back, and its keys with it',
+      target: 'application',
       command: restoreApplication,
       input: ({ params }) => ({ id: params.id ?? '' }),
     },

@@ -3,27 +3,68 @@ import type { Presented } from '../../kernel/envelope.ts';
 import { refuse } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
 import { decodeCursor, encodeCursor, instantToText } from '../../kernel/list.ts';
-import type { ConsoleRoute } from '../../kernel/route.ts';
-import { pageQuery, strict, Time } from '../../kernel/schema.ts';
-import { verifySeals } from '../audit-seals/store.ts';
+import type { ConsoleRoute, Principal, Reader, Reading, ReadRequest, Route } from '../../kernel/route.ts';
+import { id, list, nullable, pageQuery, resource, strict, Time } from '../../kernel/schema.ts';
+import { scopes } from '../../kernel/scopes.ts';
+import type { Instant } from '../../kernel/table.ts';
+import { type SealVerification, verifySeals } from '../audit-seals/store.ts';
 import { type AuditEntry, findAudit } from './store.ts';
 
-const Text = Type.String({ minLength: 1, maxLength: 100 });
+const filterText = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 100, description }));
 
 const AuditQuery = strict({
   ...pageQuery,
-  actorId: Type.Optional(Text),
-  action: Type.Optional(Text),
-  resourceId: Type.Optional(Text),
-  outcome: Type.Optional(Type.Enum(['accepted', 'refused'])),
-  after: Type.Optional(Time),
-  before: Type.Optional(Time),
+  actorId: filterText('Only what this key, this person or this part of the server did.'),
+  action: filterText('Only this action, such as `payments.advance`.'),
+  resource: filterText('Only records of this kind, such as `payment`.'),
+  resourceId: filterText('Only writes to this record, refused ones included.'),
+  requestId: Type.Optional({ ...id('request'), description: 'Only what this request did.' }),
+  applicationId: Type.Optional({ ...id('application'), description: 'Only what this application did.' }),
+  outcome: Type.Optional(
+    Type.Enum(['accepted', 'refused'], { description: 'Only accepted or only refused writes.' }),
+  ),
+  after: Type.Optional(Type.String({ ...Time, description: 'Only entries after this instant.' })),
+  before: Type.Optional(Type.String({ ...Time, description: 'Only entries before this instant.' })),
 });
 
-/** For people who wait: some seconds of work at most. `sandbank verify` looks at everything. */
+const EntrySchema = resource('audit_entry', ['accepted', 'refused'], {
+  id: id('audit'),
+  at: Time,
+  actor: Type.Object({
+    kind: Type.Enum(['api_key', 'person', 'system']),
+    id: Type.String(),
+    name: nullable(Type.String({ description: 'API keys do not see the names of people.' })),
+  }),
+  applicationId: nullable(id('application')),
+  action: Type.String({ description: 'The command, such as `payments.advance`.' }),
+  resource: nullable(Type.String({ description: 'The kind of the record, such as `payment`.' })),
+  resourceId: nullable(
+    Type.String({ description: 'The record; null if the organization has none with this id.' }),
+  ),
+  requestId: Type.String({ description: 'The request that wrote the entry.' }),
+  ip: nullable(Type.String({ description: 'API keys do not see the addresses of people.' })),
+  outcome: Type.Enum(['accepted', 'refused']),
+  code: nullable(Type.String({ description: 'The error code of a refusal.' })),
+});
+
+const VerificationSchema = resource('audit_verification', ['intact', 'broken'], {
+  seals: Type.Integer({ minimum: 0 }),
+  sealedRows: Type.Integer({ minimum: 0 }),
+  unsealedRows: Type.Integer({ minimum: 0, description: 'Rows of the last seconds that have no seal yet.' }),
+  head: nullable(Type.String({ description: 'The hash of the last seal.' })),
+  isWhole: Type.Boolean({ description: 'Whether the whole trail was verified or only its newest part.' }),
+  problems: Type.Array(Type.Object({ seal: nullable(Type.Integer()), message: Type.String() })),
+  checkedAt: Time,
+});
+
+/** For callers who wait for the answer: a few seconds of work at most. `sandbank verify` checks everything. */
 const rowsVerifiedMax = 200_000;
 
-function presentAudit(row: AuditEntry): Presented {
+/** API keys see people by id alone: names and addresses are personal data, which integrations do not need. */
+function presentAudit(row: AuditEntry, { role }: Principal): Presented {
+  const isKey = role === null;
+  const name = row.actorName ?? (row.actorKind === 'system' ? row.actorId : null);
   return {
     object: 'audit_entry',
     sandbox: true,
@@ -33,21 +74,97 @@ function presentAudit(row: AuditEntry): Presented {
     actor: {
       kind: row.actorKind,
       id: row.actorId,
-      name: row.actorName ?? (row.actorKind === 'system' ? row.actorId : null),
+      name: isKey && row.actorKind === 'person' ? null : name,
     },
     applicationId: row.appId,
     action: row.action,
     resource: row.resource,
     resourceId: row.resourceId,
-    // Of the request that it tells of; the one that asks is named by the list.
+    // Of the request that wrote the entry; the list has the id of the request that reads it.
     requestId: row.requestId,
-    ip: row.ip,
+    ip: isKey && row.actorKind !== 'api_key' ? null : row.ip,
     outcome: row.outcome,
     code: row.code,
   };
 }
 
-export const auditRoutes: readonly ConsoleRoute[] = [
+const listEntries: Reading['read'] = async ({ reader, principal, query }) => {
+  const { limit = limits.listLimitDefault, cursor, ...filter } = query as Static<typeof AuditQuery>;
+  const before = cursor === undefined ? undefined : decodeCursor('audit', cursor);
+  if (cursor !== undefined && before === undefined) return refuse('invalid_cursor', { param: 'cursor' });
+  const { rows, next } = await findAudit(reader, principal.orgId, filter, before, limit);
+  return {
+    data: rows.map((row) => presentAudit(row, principal)),
+    hasMore: next !== null,
+    nextCursor: next === null ? null : encodeCursor(next),
+  };
+};
+
+interface Verified extends SealVerification {
+  readonly checkedAt: Instant;
+}
+
+/** The verification that runs for an organization; a database has one reader per process. */
+const running = new WeakMap<Reader, Map<string, Promise<Verified>>>();
+
+/** At most one verification per organization and process: callers who come while it runs share its result. */
+function verifyOnce({ reader, principal: { orgId }, now }: ReadRequest): Promise<Verified> {
+  const known = running.get(reader) ?? new Map<string, Promise<Verified>>();
+  running.set(reader, known);
+  const shared = known.get(orgId);
+  if (shared) return shared;
+  const verified = verifySeals(reader, orgId, now, rowsVerifiedMax)
+    .then((found) => ({ ...found, checkedAt: now }))
+    .finally(() => known.delete(orgId));
+  known.set(orgId, verified);
+  return verified;
+}
+
+function presentVerification({ last: _last, problems, checkedAt, ...found }: Verified) {
+  return {
+    object: 'audit_verification',
+    sandbox: true,
+    status: problems.length === 0 ? 'intact' : 'broken',
+    ...found,
+    checkedAt: instantToText(checkedAt),
+  } as const;
+}
+
+/** The trail names records and actions of every kind, so a key needs every read scope. */
+const reading = {
+  method: 'GET',
+  scope: scopes.filter((scope) => scope.endsWith(':read')),
+  tag: 'Audit',
+} as const;
+
+export const auditRoutes: readonly Route[] = [
+  {
+    ...reading,
+    operationId: 'listAuditEntries',
+    path: 'developer_api_audit_entries',
+    summary: 'List audit entries, newest first; a filtered page can be short or empty although more follow',
+    query: AuditQuery,
+    response: list(EntrySchema),
+    responseName: 'AuditEntryList',
+    read: listEntries,
+  },
+  {
+    ...reading,
+    operationId: 'verifyAuditTrail',
+    path: 'developer_api_audit_entries/verify',
+    summary: 'Verify the seals of the newest audit entries',
+    response: VerificationSchema,
+    responseName: 'AuditVerification',
+    read: async (request) => {
+      const verified = await verifyOnce(request);
+      const problems = verified.problems.map(({ seal, words }) => ({ seal, message: words }));
+      return { ...presentVerification(verified), problems };
+    },
+  },
+];
+
+/** The console shows the trail of the organization, whichever application is chosen. */
+export const auditConsoleRoutes: readonly ConsoleRoute[] = [
   {
     operationId: 'listAudit',
     method: 'GET',
@@ -56,17 +173,7 @@ export const auditRoutes: readonly ConsoleRoute[] = [
     within: 'organization',
     summary: 'The audit trail, newest first; a page may be short or empty and still have more behind it',
     query: AuditQuery,
-    read: async ({ reader, principal, query }) => {
-      const { limit = limits.listLimitDefault, cursor, ...filter } = query as Static<typeof AuditQuery>;
-      const before = cursor === undefined ? undefined : decodeCursor('audit', cursor);
-      if (cursor !== undefined && before === undefined) return refuse('invalid_cursor', { param: 'cursor' });
-      const { rows, next } = await findAudit(reader, principal.orgId, filter, before, limit);
-      return {
-        data: rows.map(presentAudit),
-        hasMore: next !== null,
-        nextCursor: next === null ? null : encodeCursor(next),
-      };
-    },
+    read: listEntries,
   },
   {
     operationId: 'verifyAudit',
@@ -75,20 +182,9 @@ export const auditRoutes: readonly ConsoleRoute[] = [
     role: 'viewer',
     within: 'organization',
     summary: 'Whether the newest part of the audit trail is what was sealed',
-    read: async ({ reader, principal, now }) => {
-      const {
-        problems,
-        last: _last,
-        ...found
-      } = await verifySeals(reader, principal.orgId, now, rowsVerifiedMax);
-      return {
-        object: 'audit_verification',
-        sandbox: true,
-        status: problems.length === 0 ? 'intact' : 'broken',
-        ...found,
-        problems,
-        checkedAt: instantToText(now),
-      };
+    read: async (request) => {
+      const verified = await verifyOnce(request);
+      return { ...presentVerification(verified), problems: verified.problems };
     },
   },
 ];

@@ -144,6 +144,7 @@ export function coverageRoutes(resources: readonly string[], universe: () => Uni
       summary: 'Forget what was met, and count from here',
       response: resource('coverage_reset', ['ok'], {}),
       responseName: 'CoverageReset',
+      target: 'organization',
       command: resetCoverage,
       input: () => null,
     },

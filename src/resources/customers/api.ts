@@ -121,6 +121,7 @@ export const customerRoutes: readonly Route[] = [
     summary: 'Create a customer',
     body: CreateBody,
     bodyName: 'CustomerCreate',
+    target: null,
     command: createCustomer,
     input: ({ body }) => createInput(body as Static<typeof CreateBody>),
   },
@@ -154,6 +155,7 @@ export const customerRoutes: readonly Route[] = [
     summary: 'Change fields of a customer; null clears one',
     body: UpdateBody,
     bodyName: 'CustomerUpdate',
+    target: 'customer',
     command: updateCustomer,
     input: ({ params, body }): UpdateCustomer => ({
       id: params.id ?? '',
@@ -167,6 +169,7 @@ export const customerRoutes: readonly Route[] = [
     path: 'developer_api_customers/{id}/archive',
     scope: 'customers:write',
     summary: 'Archive a customer: it stays readable and takes no more payments',
+    target: 'customer',
     command: archiveCustomer,
     input: ({ params }) => ({ id: params.id ?? '' }),
   },

@@ -134,6 +134,7 @@ export const disputeRoutes: readonly Route[] = [
     bodyName: 'DisputeAdvance',
     isBodyOptional: true,
     expandsEntries: true,
+    target: 'dispute',
     command: advanceDispute,
     input: ({ params, body }) => ({
       id: params.id ?? '',

@@ -90,6 +90,7 @@ export function eventRoutes(catalogue: readonly EventType[], filters: readonly s
       summary: 'Make an event by hand, with data of your own; it is sent to all endpoints that want its type',
       body: CreateBody,
       bodyName: 'EventCreate',
+      target: null,
       command: createEvent,
       input: ({ body }) => {
         const { type, data } = body as Static<typeof CreateBody>;
@@ -153,6 +154,7 @@ export function eventRoutes(catalogue: readonly EventType[], filters: readonly s
       body: ReplayBody,
       bodyName: 'EventReplayRequest',
       isBodyOptional: true,
+      target: 'event',
       command: replayEvent,
       input: ({ params, body }) => ({
         id: params.id ?? '',

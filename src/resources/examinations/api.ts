@@ -39,6 +39,7 @@ export function examinationRoutes(catalogue: readonly EventType[]): readonly Rou
       isBodyOptional: true,
       response: Examination,
       responseName: 'Examination',
+      target: 'webhook',
       command: beginExamination,
       input: ({ params, body }) => ({ id: params.id ?? '', ...(body as Static<typeof ExamineBody>) }),
     },

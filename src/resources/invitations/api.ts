@@ -55,6 +55,7 @@ export const invitationRoutes: readonly ConsoleRoute[] = [
     role: 'admin',
     summary: 'Invite somebody; the answer shows the link, once',
     body: CreateBody,
+    target: null,
     command: createInvitation,
     input: ({ body }) => {
       const { email, role } = body as Static<typeof CreateBody>;
@@ -68,6 +69,7 @@ export const invitationRoutes: readonly ConsoleRoute[] = [
     within: 'organization',
     role: 'admin',
     summary: 'Make a link useless',
+    target: 'invitation',
     command: revokeInvitation,
     input: ({ params }) => ({ id: params.id ?? '' }),
   },

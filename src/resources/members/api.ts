@@ -58,6 +58,7 @@ export const memberRoutes: readonly ConsoleRoute[] = [
     role: 'admin',
     summary: 'Give a member another role; owners are made and changed by owners',
     body: RoleBody,
+    target: 'member',
     command: changeRole,
     input: ({ principal, params, body }) => ({
       id: params.id ?? '',
@@ -73,6 +74,7 @@ export const memberRoutes: readonly ConsoleRoute[] = [
     // Everybody may leave; who may remove others is the machine's to say.
     role: 'viewer',
     summary: 'Remove a member, or leave',
+    target: 'member',
     command: removeMember,
     input: ({ principal, params }) => ({
       id: params.id ?? '',
@@ -87,6 +89,7 @@ export const memberRoutes: readonly ConsoleRoute[] = [
     within: 'organization',
     role: 'owner',
     summary: 'Make a link with which a member chooses a new password; the answer shows it, once',
+    target: 'member',
     command: resetMember,
     input: ({ principal, params }) => ({ id: params.id ?? '', byPersonId: principal.actor.id }),
   },

@@ -48,6 +48,7 @@ export const organizationRoutes: readonly ConsoleRoute[] = [
     role: 'admin',
     summary: 'Give the organization another name',
     body: RenameBody,
+    target: 'organization',
     command: renameOrganization,
     input: ({ body }) => ({ name: (body as Static<typeof RenameBody>).name }),
   },

@@ -272,6 +272,7 @@ export const paymentRoutes: readonly Route[] = [
     summary: 'Create a payment',
     body: CreateBody,
     bodyName: 'PaymentCreate',
+    target: null,
     command: createPayment,
     input: ({ body }) => createInput(body as Static<typeof CreateBody>),
   },
@@ -295,6 +296,7 @@ export const paymentRoutes: readonly Route[] = [
     bodyName: 'PaymentAdvance',
     isBodyOptional: true,
     expandsEntries: true,
+    target: 'payment',
     command: advancePayment,
     input: ({ params, body }) => ({
       id: params.id ?? '',

@@ -111,6 +111,7 @@ export const refundRoutes: readonly Route[] = [
     bodyName: 'PaymentRefund',
     isBodyOptional: true,
     expandsEntries: true,
+    target: 'payment',
     command: refundPayment,
     input: ({ params, body }) => refundInput(params.id ?? '', body as Static<typeof RefundBody>),
   },
@@ -146,6 +147,7 @@ export const refundRoutes: readonly Route[] = [
     bodyName: 'RefundAdvance',
     isBodyOptional: true,
     expandsEntries: true,
+    target: 'refund',
     command: advanceRefund,
     input: ({ params, body }) => ({
       id: params.id ?? '',

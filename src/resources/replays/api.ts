@@ -79,6 +79,7 @@ export const replayRoutes: readonly Route[] = [
     summary: 'Send the events of a window again: those that failed, those never sent, or all',
     body: ReplayBody,
     bodyName: 'ReplayCreate',
+    target: null,
     command: createReplay,
     input: ({ body }) => {
       const { from, to, select, webhookId, dryRun } = body as Static<typeof ReplayBody>;

@@ -12,6 +12,7 @@ const ResetSchema = resource('reset', ['ok'], {
 const words = {
   method: 'POST',
   summary: 'Delete all records of the organization and return its clocks to real time; what was set up stays',
+  target: 'organization',
   command: resetOrganization,
   // Which applications there are is found out before it is submitted.
   input: ({ principal }: WriteRequest) => ({ appIds: [], isPermitted: principal.mayReset }),

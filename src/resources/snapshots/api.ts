@@ -14,6 +14,7 @@ export const forkRoute: ConsoleRoute = {
   role: 'admin',
   summary: 'Make a copy of the organization as it is now, with keys of its own; you become its owner',
   body: ForkBody,
+  target: 'organization',
   command: beginFork,
   input: ({ body }) => ({ name: (body as Static<typeof ForkBody>).name }),
 };

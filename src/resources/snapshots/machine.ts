@@ -23,6 +23,9 @@ function noting(name: string): CommandKind<null> {
 /** Somebody took a copy of it. */
 export const exportOrganization = noting('organizations.export');
 
+/** The operator forked it. A fork by a person begins with `beginFork`, which leaves the same row. */
+export const forkOrganization = noting('organizations.fork');
+
 /** It came from a snapshot. */
 export const importOrganization = noting('organizations.import');
 
@@ -31,7 +34,7 @@ const deadAfterMs = 120_000;
 
 /** The first command of a fork: the same request again is told that it is in progress, and makes no second one. */
 export const beginFork: CommandKind<{ readonly name: string }> = {
-  name: 'organizations.fork',
+  name: forkOrganization.name,
   success: 'created',
   reads: readsOrganization,
   retakenAfterMs: deadAfterMs,

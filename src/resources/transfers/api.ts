@@ -272,6 +272,7 @@ export const transferRoutes: readonly Route[] = [
     summary: 'Quote a transfer: the amount to send or the amount to arrive, at a rate that is held',
     body: QuoteBody,
     bodyName: 'TransferCreate',
+    target: null,
     command: quoteTransfer,
     input: ({ body }) => quoteInput(body as Static<typeof QuoteBody>),
   },
@@ -295,6 +296,7 @@ export const transferRoutes: readonly Route[] = [
     bodyName: 'TransferAdvance',
     isBodyOptional: true,
     expandsEntries: true,
+    target: 'transfer',
     command: advanceTransfer,
     input: ({ params, body }) => ({
       id: params.id ?? '',

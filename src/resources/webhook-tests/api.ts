@@ -28,6 +28,7 @@ export function webhookTestRoutes(catalogue: readonly EventType[]): readonly Rou
       isBodyOptional: true,
       response: DeliveryDetail,
       responseName: 'DeliveryDetail',
+      target: 'webhook',
       command: beginTest,
       input: ({ params, body }) => {
         const { type } = body as Static<typeof TestBody>;

@@ -144,6 +144,7 @@ export function webhookRoutes(types: readonly string[]): readonly Route[] {
       responseName: 'WebhookWithSecret',
       body: CreateBody,
       bodyName: 'WebhookCreate',
+      target: null,
       command: createWebhook,
       input: ({ principal, body }) => {
         const asked = body as Static<typeof CreateBody>;
@@ -190,6 +191,7 @@ export function webhookRoutes(types: readonly string[]): readonly Route[] {
       summary: 'Change the URL, the description, the event types, the retry profile or the concurrency',
       body: UpdateBody,
       bodyName: 'WebhookUpdate',
+      target: 'webhook',
       command: updateWebhook,
       input: ({ params, body }) => ({
         id: params.id ?? '',
@@ -206,6 +208,7 @@ export function webhookRoutes(types: readonly string[]): readonly Route[] {
       body: RotateBody,
       isBodyOptional: true,
       bodyName: 'WebhookRotateSecret',
+      target: 'webhook',
       command: rotateSecret,
       input: ({ params, body }) => {
         const { secret, overlapSeconds } = body as Static<typeof RotateBody>;
@@ -221,6 +224,7 @@ export function webhookRoutes(types: readonly string[]): readonly Route[] {
       operationId: 'disableWebhook',
       path: 'developer_api_webhooks/{id}/disable',
       summary: 'Stop sending; events wait until the endpoint is enabled again',
+      target: 'webhook',
       command: disableWebhook,
       input: ({ params }) => ({ id: params.id ?? '' }),
     },
@@ -229,6 +233,7 @@ export function webhookRoutes(types: readonly string[]): readonly Route[] {
       operationId: 'enableWebhook',
       path: 'developer_api_webhooks/{id}/enable',
       summary: 'Send again, beginning with what has waited',
+      target: 'webhook',
       command: enableWebhook,
       input: ({ params }) => ({ id: params.id ?? '' }),
     },

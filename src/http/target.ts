@@ -1,0 +1,32 @@
+import type { FastifyRequest } from 'fastify';
+import type { Target } from '../engine/submission.ts';
+import { assert } from '../kernel/assert.ts';
+import { clockIdOf } from '../kernel/clock.ts';
+import type { IdKind } from '../kernel/ids.ts';
+import type { Principal, Served, StreamRoute, Writing } from '../kernel/route.ts';
+
+/** The kinds of records that a write can be about without an id in its path. */
+const ownIds: Partial<Record<IdKind, (principal: Principal) => string>> = {
+  organization: ({ orgId }) => orgId,
+  clock: ({ appId }) => clockIdOf(appId),
+};
+
+/** Checked at startup: a route without its target would leave audit rows that the filter by record misses. */
+export function assertTarget({ operationId, path, target }: Served & Writing): void {
+  if (path.includes('{id}'))
+    assert(target !== null && !ownIds[target], `${operationId} has an id in its path but no target`);
+  else assert(target === null || ownIds[target], `${operationId} has no id in its path for its target`);
+}
+
+/** The record that a request is about. Reads have none: they leave no audit row, except when the caller has no right to them. */
+export function targetOf(
+  route: Served | StreamRoute,
+  { params }: Pick<FastifyRequest, 'params'>,
+  principal: Principal,
+): Target | null {
+  if (route.method !== 'POST' || route.target === null) return null;
+  const { target: resource } = route;
+  const own = ownIds[resource];
+  if (own) return { resource, id: own(principal), isClaimed: false };
+  return { resource, id: (params as { readonly id?: string }).id ?? '', isClaimed: true };
+}

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { selectList } from '../../src/kernel/table.ts';
+import { type AuditRow, auditTable } from '../../src/kernel/trail.ts';
+import type { Server } from '../../src/server.ts';
+import { type Answer, ApiClient } from '../support/api-client.ts';
+import { openServer } from '../support/server.ts';
+import { tenant } from '../support/tenant.ts';
+import { house } from '../support/visitor.ts';
+
+const token = 'x'.repeat(40);
+let server: Server;
+
+beforeAll(async () => {
+  server = await openServer('pglite', { operatorToken: token });
+});
+afterAll(() => server?.close());
+
+async function trailOf(orgId: string, { headers }: Answer): Promise<readonly Partial<AuditRow>[]> {
+  const text = `select ${selectList(auditTable, 'a')} from audit a where org_id = $1 and request_id = $2 order by id`;
+  return server.database.query<AuditRow>({ name: '', text }, [orgId, headers['request-id']]);
+}
+
+const forkOf = (answer: Answer) =>
+  (answer.body as unknown as { organization: { id: string } }).organization.id;
+
+test("a fork by the operator leaves a row in the source's trail and one in its own", async () => {
+  const { orgId } = await tenant(server);
+  const operator = new ApiClient(server.app, token);
+  const answer = await operator.post(`/_operator/organizations/${orgId}/fork`, { name: 'Copy' });
+  expect(answer.status, answer.text).toBe(201);
+  const by = { actorKind: 'system', actorId: 'operator', ip: '127.0.0.1', outcome: 'accepted' };
+  const organization = (id: string) => ({ resource: 'organization', resourceId: id });
+  expect(await trailOf(orgId, answer)).toMatchObject([
+    { action: 'organizations.fork', ...by, ...organization(orgId) },
+  ]);
+  const id = forkOf(answer);
+  expect(await trailOf(id, answer)).toMatchObject([
+    { action: 'organizations.import', ...by, ...organization(id) },
+  ]);
+});
+
+test('a fork by a person names that person in both trails', async () => {
+  const { admin, orgId } = await house(server);
+  const answer = await admin.post(`${orgId}/fork`, { name: 'Copy' });
+  expect(answer.status, answer.text).toBe(201);
+  const by = { actorKind: 'person', actorId: admin.personId, ip: admin.address, outcome: 'accepted' };
+  expect(await trailOf(orgId, answer)).toMatchObject([
+    { action: 'organizations.fork', ...by, resourceId: orgId },
+    { action: 'organizations.fork_made', ...by, resourceId: orgId },
+  ]);
+  expect(await trailOf(forkOf(answer), answer)).toMatchObject([
+    { action: 'organizations.import', ...by },
+    { action: 'members.declare', ...by, resourceId: admin.memberId },
+  ]);
+});
