@@ -3,9 +3,6 @@ import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import { listenPostgres } from './db/listener.ts';
 import { aheadWords, migrate } from './db/migrate.ts';
-import { openPglite } from './db/pglite.ts';
-import { statementLimit } from './db/pool.ts';
-import { openPostgres } from './db/postgres.ts';
 import { createReader } from './db/reader.ts';
 import { databaseReadiness } from './db/readiness.ts';
 import { CoverageJournal } from './engine/coverage-journal.ts';
@@ -30,6 +27,7 @@ import { People } from './identity/people.ts';
 import { presentEntry } from './kernel/ledger-entry.ts';
 import type { Reader } from './kernel/route.ts';
 import type { Instant } from './kernel/table.ts';
+import { openDatabase } from './open-database.ts';
 import { built, packageVersion } from './places.ts';
 import { providers } from './provider/index.ts';
 import { coverageOf } from './resources/coverage/api.ts';
@@ -98,11 +96,7 @@ export async function createServer(
   // The logger belongs to Fastify, which is made last; until then there is nothing to log about.
   let log: FastifyInstance['log'] | undefined;
   const onIdleError = ({ message }: Error) => log?.warn(`database connection lost: ${message}`);
-  const limits = statementLimit(config.statementSeconds);
-  const opened = await (opening ??
-    (config.databaseUrl === undefined
-      ? openPglite({ dataDirectory: config.dataDirectory, onCrash, limits })
-      : openPostgres(config.databaseUrl, onIdleError, limits)));
+  const opened = await (opening ?? openDatabase(config, onCrash, onIdleError));
   const telemetry = await openTelemetry(config, packageVersion(), opened.kind);
   const database = telemetry.measured(opened);
   try {
