@@ -62,8 +62,8 @@ export class Examinations {
       const begin = { ...submission, kind: beginExamination, input: { id: asked.id, isRunning } };
       const begun = await engine.submit(begin);
       if (begun.code !== null || begun.isReplay) return begun;
-      const { begun: found } = JSON.parse(begun.body) as { begun: { webhook: WebhookRow; now: Instant } };
-      const report = await this.#run(found.webhook, found.now, asked);
+      const { begun: found } = JSON.parse(begun.body) as { begun: { webhook: WebhookRow } };
+      const report = await this.#run(found.webhook, asked);
       const input: ConcludeExamination = {
         webhookId: asked.id,
         shown: { object: 'examination', sandbox: true, webhookId: asked.id, ...report },
@@ -76,10 +76,10 @@ export class Examinations {
     }
   }
 
-  #run(webhook: WebhookRow, now: Instant, { cases, eventType }: Asked): Promise<ExaminationReport> {
+  #run(webhook: WebhookRow, { cases, eventType }: Asked): Promise<ExaminationReport> {
     const { vault, wallClock } = this.#settings;
     const { url, orgId, id } = webhook;
-    const secrets = openSecrets(vault, webhook.secrets, belongsTo(orgId, id), now);
+    const secrets = openSecrets(vault, webhook.secrets, belongsTo(orgId, id), wallClock());
     return examine({
       ...{ url, cases, wallClock, newSuffix },
       secrets: secrets ?? [],
