@@ -230,7 +230,7 @@ export interface ReplaysNamespace {
 }
 
 export interface RequestsNamespace {
-  /** List requests, newest first. Needs the scopes `payments:read` and `customers:read` and `transfers:read` and `webhooks:read`. `GET /_api/developer_api_requests` */
+  /** List requests, newest first; an API key sees those of API keys. Needs the scopes `payments:read` and `customers:read` and `transfers:read` and `webhooks:read`. `GET /_api/developer_api_requests` */
   list(query?: ListRequestsQuery, options?: CallOptions): Pages<LoggedRequestList>;
   /** Retrieve a request with what was sent and what was answered, redacted. Needs the scopes `payments:read` and `customers:read` and `transfers:read` and `webhooks:read`. `GET /_api/developer_api_requests/{id}` */
   retrieve(id: string, options?: CallOptions): Promise<LoggedRequest>;

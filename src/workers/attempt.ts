@@ -97,7 +97,7 @@ async function carryOut(
   const sentAt = wallClock();
   const at = appTime(claim, sentAt);
   const payload = eventPayload({ ...claim, id: eventId, createdAt: claim.eventAt });
-  const secrets = openSecrets(vault, claim.secrets, belongsTo(orgId, webhookId), at);
+  const secrets = openSecrets(vault, claim.secrets, belongsTo(orgId, webhookId), sentAt);
   const requestHeaders = {
     'content-type': 'application/json',
     'user-agent': `Sandbank/${apiVersion}`,

@@ -63,11 +63,11 @@ export class Examinations {
       const begin = { ...submission, kind: beginExamination, input: { id: asked.id, isRunning } };
       const begun = await engine.submit(begin);
       if (begun.code !== null || begun.isReplay) return begun;
-      const { begun: found } = JSON.parse(begun.body) as { begun: { webhook: WebhookRow; now: Instant } };
+      const { begun: found } = JSON.parse(begun.body) as { begun: { webhook: WebhookRow } };
       // Every command has a row of its own in the audit trail, whichever request it belongs to.
       const { next } = engine.mint.steps(submission.context.suffix);
       const context = { ...submission.context, suffix: next() };
-      const report = await this.#run(found.webhook, found.now, asked, next);
+      const report = await this.#run(found.webhook, asked, next);
       const input: ConcludeExamination = {
         webhookId: asked.id,
         shown: { object: 'examination', sandbox: true, webhookId: asked.id, ...report },
@@ -80,13 +80,12 @@ export class Examinations {
 
   #run(
     webhook: WebhookRow,
-    now: Instant,
     { cases, eventType }: Asked,
     newSuffix: () => string,
   ): Promise<ExaminationReport> {
     const { vault, wallClock, realTime } = this.#settings;
     const { url, orgId, id } = webhook;
-    const secrets = openSecrets(vault, webhook.secrets, belongsTo(orgId, id), now);
+    const secrets = openSecrets(vault, webhook.secrets, belongsTo(orgId, id), wallClock());
     return examine({
       ...{ url, cases, wallClock, realTime, newSuffix },
       secrets: secrets ?? [],

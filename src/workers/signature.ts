@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { type Vault, VaultProblem } from '../engine/vault.ts';
 import type { KeptSecret } from '../kernel/delivery.ts';
+import { limits } from '../kernel/limits.ts';
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
 import { findAnyWebhook } from '../resources/webhooks/store.ts';
@@ -38,16 +39,26 @@ export function signedHeaders(
   };
 }
 
-/** The secrets that sign at an instant of the application's clock; undefined when they cannot be read. */
+const overlapMsMax = limits.webhookOverlapSecondsMax * 1_000;
+
+/**
+ * Whether a secret signs, by the wall clock. An end further away than the longest overlap was written by the release before, which
+ * went by the application clock: such an overlap is over.
+ */
+function isActive({ expiresAt }: KeptSecret, wallNow: Instant): boolean {
+  return expiresAt === null || (expiresAt > wallNow && expiresAt <= wallNow + overlapMsMax);
+}
+
+/** The secrets that sign now; undefined when they cannot be read. */
 export function openSecrets(
   vault: Vault,
   secrets: readonly KeptSecret[],
   owner: string,
-  now: Instant,
+  wallNow: Instant,
 ): readonly string[] | undefined {
   try {
     return secrets
-      .filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
+      .filter((secret) => isActive(secret, wallNow))
       .map(({ sealed }) => vault.open(sealed, owner));
   } catch (error) {
     if (error instanceof VaultProblem) return undefined;

@@ -236,6 +236,7 @@ export const provokedBy = {
   ],
   consoleRoles: ['idempotency_key_missing', 'resource_not_found', 'role_missing', 'session_missing'],
   consoleOrigin: ['invalid_request', 'origin_not_allowed', 'resource_not_found', 'session_missing'],
+  resetPermission: ['reset_not_permitted', 'role_missing', 'scope_missing'],
   reset: [
     'api_key_missing',
     'clock_advancing',

@@ -7,7 +7,7 @@ import { AddressGuard } from '../../src/workers/address-guard.ts';
 import { ApiClient, seenCodes } from '../support/api-client.ts';
 import { databaseKinds, openApp, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { rowsOf, secondMs, text } from './clockwork.ts';
+import { rowsOf, secondMs } from './clockwork.ts';
 import { provokedBy } from './codes.ts';
 import {
   customers,
@@ -266,12 +266,11 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       const { secret, secretHint } = rotated.body as Hook;
       expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
       expect(secret).not.toBe(before.secret);
-      const expiresAt = text(Date.parse((await shop.time.read()).now) + 86_400 * secondMs);
-      expect(rotated.body).toMatchObject({
-        previousSecretExpiresAt: expiresAt,
-        version: 3,
-        status: 'disabled',
-      });
+      const { previousSecretExpiresAt: expiresAt } = rotated.body;
+      const aheadMs = Date.parse(String(expiresAt)) - Date.now();
+      expect(aheadMs, 'a day of real time').toBeGreaterThan(86_400 * secondMs - 60_000);
+      expect(aheadMs).toBeLessThanOrEqual(86_400 * secondMs);
+      expect(rotated.body).toMatchObject({ version: 3, status: 'disabled' });
       const read = await shop.readHook(before.id);
       expect(read).toMatchObject({ secretHint, previousSecretExpiresAt: expiresAt });
       expect(read).not.toHaveProperty('secret');
@@ -436,10 +435,10 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
   });
 
   describe('rotation', () => {
-    test('both secrets sign during the overlap, by the clock, and the new one alone after it', async () => {
+    test('both secrets sign during the overlap, by the wall clock, and the new one alone after it', async () => {
       const receiver = await receiving();
-      const { id, secret: old } = await shop.hook(receiver);
-      const { secret: fresh } = await shop.act(id, 'rotate_secret', { overlapSeconds: 3_600 });
+      const { id, secret: first } = await shop.hook(receiver);
+      const { secret: second } = await shop.act(id, 'rotate_secret', { overlapSeconds: 3_600 });
       const next = async () => {
         await shop.tell();
         await shop.sent();
@@ -447,12 +446,29 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
         if (!received) throw new Error('nothing was received');
         return received;
       };
-      expectSigned(await next(), [fresh, old], [secretOf(32)]);
-      await shop.time.advance({ seconds: 3_599 });
-      expectSigned(await next(), [fresh, old], []);
-      await shop.time.advance({ seconds: 1 });
-      expectSigned(await next(), [fresh], [old]);
+      expectSigned(await next(), [second, first], [secretOf(32)]);
+      // The clock of the application is frozen, and moving it changes nothing.
+      await shop.time.advance({ seconds: 86_400 });
+      expectSigned(await next(), [second, first], []);
+      const anHourAgo = shop.clientOn(openApp(server, { wallClock: () => Date.now() - 3_600_000 }));
+      const rotated = await anHourAgo.post(`${webhooks}/${id}/rotate_secret`, { overlapSeconds: 3_599 });
+      expectSigned(await next(), [(done(rotated) as Hook).secret], [second, first]);
       expect(receiver.received).toHaveLength(3);
+    });
+
+    test('an overlap that the release before wrote by a clock far ahead does not sign for years', async () => {
+      const receiver = await receiving();
+      const { id, secret: old } = await shop.hook(receiver);
+      const { secret: fresh } = await shop.act(id, 'rotate_secret', { overlapSeconds: 60 });
+      await rowsOf(
+        server,
+        `update webhooks set secrets = jsonb_set(secrets, '{1,expiresAt}', $3::text::jsonb) where org_id = $1 and id = $2`,
+        [shop.orgId, id, String(Date.now() + 8 * 86_400_000)],
+      );
+      await shop.tell();
+      const [received] = await receiver.waitFor(1);
+      if (!received) throw new Error('nothing was received');
+      expectSigned(received, [fresh], [old]);
     });
 
     test('an overlap of nothing ends the old secret at once', async () => {

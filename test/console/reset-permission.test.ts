@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
-import { ApiClient } from '../support/api-client.ts';
+import { provokedBy } from '../api/codes.ts';
+import { ApiClient, seenCodes } from '../support/api-client.ts';
 import { decidedOn, openServer } from '../support/server.ts';
 import { auditOf, type House, house, ok, type Visitor } from '../support/visitor.ts';
 
@@ -97,4 +98,8 @@ describe.each(decidedOn('pglite'))('resets by API keys on %s', (kind) => {
     expect(foreign.code).toBe('reset_not_permitted');
     expect(foreign.headers['idempotent-replayed']).toBeUndefined();
   });
+});
+
+test('this file provokes the codes that it is said to provoke', () => {
+  expect([...seenCodes].sort()).toEqual(provokedBy.resetPermission);
 });

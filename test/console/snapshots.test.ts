@@ -80,11 +80,16 @@ describe.each(decidedOn('pglite'))('whole organizations in the console on %s', (
     expect(again.text).toBe(answer.text);
     const { organizations } = (await acme.admin.get('session')).body as unknown as { organizations: Body[] };
     expect(organizations.filter(({ name }) => name === 'Copy')).toHaveLength(1);
-    const [row] = await server.database.query<{ body: string }>(
-      { name: '', text: `select body from idempotency where key = $1` },
+    const [row] = await server.database.query<{ body: string; sealed: string }>(
+      {
+        name: '',
+        text: `select i.body, s.sealed_body as sealed from idempotency i join idempotency_secrets s using (org_id, app_id, key)
+          where i.key = $1`,
+      },
       [idempotencyKey],
     );
-    expect(row?.body).toMatch(/^sealed\.v1\./);
+    expect(row?.sealed).toMatch(/^sealed\.v1\./);
+    expect(row?.body).not.toMatch(/sbk_sandbox_|whsec_/);
     expect((await verify(server.database)).isSound).toBe(true);
   });
 

@@ -83,7 +83,7 @@ function Disabled({ reason }: { readonly reason: Webhook['disabledReason'] }) {
 
 function Configuration({ webhook }: { readonly webhook: Webhook }) {
   const applications = useApplications();
-  const now = useNow('application');
+  const now = useNow('wall');
   const previous = webhook.previousSecretExpiresAt;
   const retry = retryWords(webhook.retryProfile);
   return (
@@ -107,7 +107,7 @@ function Configuration({ webhook }: { readonly webhook: Webhook }) {
               <span className="font-mono text-sm">whsec_…{webhook.secretHint}</span>
               {previous !== null && Date.parse(previous) > now ? (
                 <span className="block text-sm text-muted">
-                  The one before signs too, until <Time at={previous} show="both" />.
+                  The one before signs too, until <Time at={previous} kind="wall" show="both" />.
                 </span>
               ) : null}
             </span>,

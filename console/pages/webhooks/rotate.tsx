@@ -59,7 +59,7 @@ export function RotateSecret({ id, onClose }: { readonly id: string; readonly on
       isBusy={rotate.isBusy}
       problem={isAbout(rotate.problem, 'secret') ? null : rotate.problem}
     >
-      <Field label="The old secret" hint="By the application’s clock.">
+      <Field label="The old secret" hint="In real time, whatever the application’s clock says.">
         <Select
           options={overlaps}
           value={overlap}

@@ -29,7 +29,7 @@ export const beginExamination: CommandKind<BeginExamination> = {
     return {
       ...accepted([], 'webhook', webhook),
       isInterim: true,
-      fields: { begun: { webhook, now: context.now } },
+      fields: { begun: { webhook } },
     };
   },
 };

@@ -118,7 +118,7 @@ export const requestRoutes: readonly Route[] = [
     ...words,
     operationId: 'listRequests',
     path: 'developer_api_requests',
-    summary: 'List requests, newest first',
+    summary: 'List requests, newest first; an API key sees those of API keys',
     query: ListQuery,
     response: list(RequestSchema),
     responseName: 'LoggedRequestList',
@@ -151,7 +151,7 @@ export const requestRoutes: readonly Route[] = [
       const row = isId('request', requestId)
         ? await findRequest(reader, principal.orgId, requestId)
         : undefined;
-      if (!row) return refuse('resource_not_found');
+      if (!row || (isKey(principal) && row.actorKind !== 'api_key')) return refuse('resource_not_found');
       return { ...presentRequest(row), requestBody: row.requestBody, responseBody: row.responseBody };
     },
   },
@@ -183,6 +183,11 @@ export const requestErrorRoutes: readonly ConsoleRoute[] = [
   },
 ];
 
+/** What people do in the console shows their names, addresses and whom they invite: other people see that, API keys do not. */
+function isKey({ actor }: Principal): boolean {
+  return actor.kind === 'api_key';
+}
+
 function filterOf(asked: Static<typeof ListQuery>, principal: Principal): RequestFilter | 'invalid_cursor' {
   const cursorId = asked.cursor === undefined ? null : decodeCursor('request', asked.cursor);
   if (cursorId === undefined) return 'invalid_cursor';
@@ -196,6 +201,7 @@ function filterOf(asked: Static<typeof ListQuery>, principal: Principal): Reques
     method: asked.method ?? null,
     errorCode: asked.errorCode ?? null,
     actorId: asked.actorId ?? asked.apiKeyId ?? null,
+    onlyKeys: isKey(principal),
     pathPrefix: asked.path === undefined ? null : fullPath(asked.path),
     resourceId: asked.resourceId ?? null,
     faultPlanId: asked.faultPlanId ?? null,

@@ -19,6 +19,8 @@ export interface RequestFilter {
   readonly method: string | null;
   readonly errorCode: string | null;
   readonly actorId: string | null;
+  /** Leaves out what people did in the console. */
+  readonly onlyKeys: boolean;
   readonly pathPrefix: string | null;
   /** A record: requests that name it, and the one that made it. */
   readonly resourceId: string | null;
@@ -87,7 +89,7 @@ const page = (walk: Walk): Statement => ({
         and ($7::text is null or s.method = $7) and ($8::text is null or s."errorCode" = $8)
         and ($9::text is null or s."actorId" = $9) and ($10::text is null or starts_with(s.path, $10))
         and ($11::text is null or position($11 in s.path) > 0 or s.id = 'req' || substr($11, 4))
-        and s.id < $13 and ($14::text is null or s."faultPlanId" = $14)
+        and s.id < $13 and ($14::text is null or s."faultPlanId" = $14) and (not $15::boolean or s."actorKind" = 'api_key')
       limit $12) s ${nameOf('s."orgId"', 's."actorId"')} order by ${walk === 'behind' ? 's.position' : 's.id'} desc`,
 });
 
@@ -158,6 +160,7 @@ export async function findRequests(
     limit + 1,
     filter.toId,
     filter.faultPlanId,
+    filter.onlyKeys,
   ]);
   if (rows.length > limit) return { rows: rows.slice(0, limit), nextId: rows[limit - 1]?.id ?? null };
   const [last] = await reader.rows<{ id: string }>(ends[walk], span);

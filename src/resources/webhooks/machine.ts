@@ -228,7 +228,8 @@ export const rotateSecret: CommandKind<RotateSecret> = {
     const found = findFor('rotate_secret', id, context, rows);
     if (!found.ok) return found;
     const [current] = found.row.secrets;
-    const expiresAt = context.now + overlapSeconds * 1_000;
+    // By the wall clock: a frozen application clock would let the old secret sign for ever.
+    const expiresAt = context.wallNow + overlapSeconds * 1_000;
     const old = current && overlapSeconds > 0 ? [{ ...current, expiresAt }] : [];
     const row = { ...found.row, secrets: [kept(made), ...old] };
     return withSecret(moved('rotate_secret', found.row, row, context), made);
