@@ -318,20 +318,22 @@ describe('the log', () => {
   test('at its most talkative holds no password, key, cookie or link', async () => {
     const dataDir = await mkdtemp(joinPath(tmpdir(), 'sandbank-console-log-'));
     const server = await startServer({ dataDir, env: { LOG_LEVEL: 'trace' } });
-    let cookie = '';
+    const cookies = new Map<string, string>();
+    const cookieOf = () => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const secrets: string[] = [goodPassword, ownPassword];
     const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
       const response = await fetch(`${server.url}/console/api/${path}`, {
         method: 'POST',
         headers: {
-          ...{ origin: server.url, cookie, 'content-type': 'application/json' },
+          ...{ origin: server.url, cookie: cookieOf(), 'content-type': 'application/json' },
           ...{ 'idempotency-key': randomUUID(), ...headers },
         },
         body: typeof body === 'string' ? body : JSON.stringify(body),
       });
       for (const line of response.headers.getSetCookie()) {
-        cookie = line.split(';')[0] ?? '';
-        const value = cookie.slice(cookie.indexOf('=') + 1);
+        const [pair = ''] = line.split(';');
+        const [name, value] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)];
+        cookies.set(name, value);
         if (value !== '') secrets.push(value);
       }
       return (await response.json()) as Record<string, string>;
@@ -351,7 +353,9 @@ describe('the log', () => {
     await post('session/sign_in', `{"email":"${email}","password":"${ownPassword}"`);
     await post('session/sign_in', { email, password: ownPassword }, { 'content-type': 'text/plain' });
     await fetch(`${server.url}/console/api/session/invitations/${tokenOf(url)}`);
-    await fetch(`${server.url}/console/api/${orgId}/${appId}/api_keys`, { headers: { cookie } });
+    await fetch(`${server.url}/console/api/${orgId}/${appId}/api_keys`, {
+      headers: { cookie: cookieOf() },
+    });
     await fetch(`${server.url}/_api/developer_api_payments`, { headers: { authorization: `Bearer ${key}` } });
     await post('session/sign_out', {});
     await server.stop();

@@ -249,7 +249,7 @@ describe('cookies', () => {
     ]);
     const [here, there] = await Promise.all([newcomer(one), newcomer(two)]);
     const shared = new Map([...here.cookies, ...there.cookies]);
-    expect(shared.size).toBe(2);
+    expect(shared.size, 'a session and a known device each').toBe(4);
     expect((await new Visitor(one.app, shared).get('session')).body.person).toMatchObject({
       id: here.personId,
     });
