@@ -104,7 +104,7 @@ Variables without a flag:
                              else one is made at each start
   SANDBANK_DRAIN_SECONDS     how long a server that was told to stop goes on serving, with 503 at /readyz, so that a
                              balancer finds out in time; 0 to 300 (0)
-  SANDBANK_RATE_LIMIT        off, or requests a second for each key
+  SANDBANK_RATE_LIMIT        off, or requests a second for each key and person; five times as many for an application
   SANDBANK_PUBLIC_URL        the address under which callers know this server
   LOG_LEVEL                  fatal, error, warn, info, debug, trace or silent; info with DATABASE_URL, else warn
   OTEL_EXPORTER_OTLP_ENDPOINT  where to send traces, as OTLP over HTTP; without it there are none`;

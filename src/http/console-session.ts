@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Engine } from '../engine/engine.ts';
 import { newSuffix } from '../engine/ids.ts';
+import { KeyedMutex } from '../engine/keyed-mutex.ts';
 import type { Answer, Submission } from '../engine/submission.ts';
 import type { Outcome } from '../identity/ask.ts';
 import type { People, Person } from '../identity/people.ts';
@@ -18,9 +19,9 @@ import { apiVersion } from '../kernel/version.ts';
 import { acceptInvitation, isOpen } from '../resources/invitations/machine.ts';
 import { findInvitation, type KnownInvitation } from '../resources/invitations/store.ts';
 import { foundOrganization } from '../resources/members/machine.ts';
-import { findMemberships, mayFound } from '../resources/members/store.ts';
+import { findMemberships, mayFound, refuseOrganization } from '../resources/members/store.ts';
 import { refuseOrigin } from './console-origin.ts';
-import { consolePrefix, personOf, setCookies, visitorOf } from './console-routes.ts';
+import { type ConsoleSettings, consolePrefix, personOf, setCookies, visitorOf } from './console-routes.ts';
 import { Refused } from './refused.ts';
 import { sendAnswer, sendJson } from './send.ts';
 import { compileBody } from './validate.ts';
@@ -31,6 +32,7 @@ export interface SessionSettings {
   readonly reader: Reader;
   readonly publicUrl: () => string;
   readonly wallClock: () => number;
+  readonly limitPerson: ConsoleSettings['limitPerson'];
   /** Whether anybody may sign up, or only who was invited. */
   readonly isOpen: boolean;
   readonly hashOfToken: (token: string) => Uint8Array;
@@ -64,6 +66,7 @@ const Nothing = strict({});
 /** The routes of the console that belong to no organization: who is signed in, and how that came about. */
 export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings): void {
   const { people, engine, reader, publicUrl, wallClock } = settings;
+  const creations = new KeyedMutex();
 
   const session = async (person: Person | null): Promise<Presented> => {
     const memberships = person ? await findMemberships(reader, person.id) : [];
@@ -90,7 +93,7 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
   }
 
   const signedIn = async (request: FastifyRequest, reply: FastifyReply): Promise<Person> => {
-    const person = await personOf(people, request, reply);
+    const person = await personOf(settings, request, reply);
     if (!person) throw new Refused(refuse('session_missing'));
     return person;
   };
@@ -157,7 +160,7 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
     });
 
   get('session', async (request, reply) => {
-    return show(reply, await session(await personOf(people, request, reply)));
+    return show(reply, await session(await personOf(settings, request, reply)));
   });
 
   post('session/sign_up', SignUp, async ({ invitation: token, ...asked }, request, reply) => {
@@ -291,12 +294,16 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
     const person = await signedIn(request, reply);
     if (!(await mayFound(reader, person.id, settings.isOpen)))
       throw new Refused(refuse('registration_closed'));
-    const orgId = formatId('organization', newSuffix());
-    const answer = await engine.submit({
-      ...submission(request, orgId, person),
-      kind: foundOrganization,
-      input: { name, personId: person.id },
+    // Nodes do not wait for each other: the limit may be passed by a few.
+    return creations.run(person.id, async () => {
+      const refusal = await refuseOrganization(reader, person.id);
+      if (refusal) throw new Refused(refusal);
+      const answer = await engine.submit({
+        ...submission(request, formatId('organization', newSuffix()), person),
+        kind: foundOrganization,
+        input: { name, personId: person.id },
+      });
+      return sendAnswer(reply, answer);
     });
-    return sendAnswer(reply, answer);
   });
 }

@@ -5,7 +5,7 @@ import { limits } from '../../kernel/limits.ts';
 import { decodeCursor, encodeCursor, instantToText } from '../../kernel/list.ts';
 import type { ConsoleRoute } from '../../kernel/route.ts';
 import { pageQuery, strict, Time } from '../../kernel/schema.ts';
-import { verifySeals } from '../audit-seals/store.ts';
+import { type SealVerification, verifySeals } from '../audit-seals/store.ts';
 import { type AuditEntry, findAudit } from './store.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 100 });
@@ -47,6 +47,11 @@ function presentAudit(row: AuditEntry): Presented {
   };
 }
 
+/** Verifications that run in this process, by organization: one at a time each, whose result concurrent requests share. */
+const verifications = new Map<string, Promise<SealVerification>>();
+// Each keeps one connection of the pool busy for a second or so.
+const verificationsMax = 3;
+
 export const auditRoutes: readonly ConsoleRoute[] = [
   {
     operationId: 'listAudit',
@@ -76,11 +81,19 @@ export const auditRoutes: readonly ConsoleRoute[] = [
     within: 'organization',
     summary: 'Whether the newest part of the audit trail is what was sealed',
     read: async ({ reader, principal, now }) => {
-      const {
-        problems,
-        last: _last,
-        ...found
-      } = await verifySeals(reader, principal.orgId, now, rowsVerifiedMax);
+      const running = verifications.get(principal.orgId);
+      if (!running && verifications.size >= verificationsMax)
+        return refuse('service_unavailable', {
+          message: 'Other audit trails are being verified. Try again in a moment.',
+          retryAfterSeconds: 2,
+        });
+      const verification = running ?? verifySeals(reader, principal.orgId, now, rowsVerifiedMax);
+      if (!running) {
+        verifications.set(principal.orgId, verification);
+        const done = () => verifications.delete(principal.orgId);
+        verification.then(done, done);
+      }
+      const { problems, last: _last, ...found } = await verification;
       return {
         object: 'audit_verification',
         sandbox: true,
