@@ -19,6 +19,7 @@ export type ErrorCode =
   | 'method_not_allowed'
   | 'payload_too_large'
   | 'unsupported_media_type'
+  | 'host_not_allowed'
   | 'invalid_state_transition'
   | 'idempotency_in_progress'
   | 'idempotency_key_reused'
