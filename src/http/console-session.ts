@@ -210,9 +210,7 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
   });
 
   get('session/devices', async (request, reply) => {
-    const found = await people.whoIs(visitorOf(request));
-    if (!found) throw new Refused(refuse('session_missing'));
-    setCookies(reply, found.cookies);
+    await signedIn(request, reply);
     const data = (await people.devices(visitorOf(request))).map((device) => ({
       ...{ object: 'device_session', sandbox: true, status: 'active', id: device.id },
       createdAt: instantToText(device.createdAt),
@@ -220,7 +218,7 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
       expiresAt: instantToText(device.expiresAt),
       ip: device.address,
       userAgent: device.agent,
-      isCurrent: device.id === found.value.sessionId,
+      isCurrent: device.id === request.sessionId,
     }));
     return show(reply, {
       object: 'list',
