@@ -42,7 +42,7 @@ export const streamPath = '/_api/developer_api_webhook_events/stream';
 const reconnectsMaxDefault = 10;
 const silenceMsMaxDefault = 45_000;
 const reconnectMsDefault = 2_000;
-/** After a reconnect the server tells the last fifteen seconds again: some 300 events a second are known again. */
+/** Older servers repeat the last fifteen seconds after a reconnect: events that were received are dropped. */
 const seenMax = 5_000;
 
 export async function* streamEvents(

@@ -17,7 +17,10 @@ export function addServer(program: Command): void {
     options: [
       ['--port <port>', 'port to listen on; 0 takes a free one (PORT, 4000)'],
       ['--host <host>', 'address to listen on (HOST, 127.0.0.1)'],
-      ['--allowed-hosts <list>', 'hosts that requests may name, separated by commas (SANDBANK_ALLOWED_HOSTS)'],
+      [
+        '--allowed-hosts <list>',
+        'hosts that requests may name, separated by commas (SANDBANK_ALLOWED_HOSTS)',
+      ],
       [
         '--data <dir>',
         'where the embedded database lives, or "memory" to keep nothing (SANDBANK_DATA_DIR, ./.sandbank)',

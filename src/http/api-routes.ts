@@ -33,7 +33,7 @@ export function addApiRoutes(app: FastifyInstance, settings: AppSettings, servin
     request.faultPlans = caller.faultPlans;
     const unfit = refuseUnfit(request, caller, now);
     if (unfit) return unfit;
-    const taken = settings.rateLimiter?.take(caller.principal.actor.id, uptime());
+    const taken = settings.rateLimiter?.take(caller.principal.actor.id, uptime(), caller.principal.appId);
     if (taken) reply.headers(taken.headers);
     return taken?.refusal ?? refuseScope(caller.principal, route.scope) ?? refuseHeaders(request, route);
   }

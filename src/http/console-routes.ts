@@ -17,6 +17,7 @@ import { memberIdOf } from '../resources/members/machine.ts';
 import { findPlace } from '../resources/members/store.ts';
 import { resetRoute } from '../resources/resets/api.ts';
 import { refuseOrigin } from './console-origin.ts';
+import type { Taken } from './rate-limit.ts';
 import { Refused } from './refused.ts';
 import { refuseHeaders, type Serving } from './serve.ts';
 
@@ -32,6 +33,8 @@ export interface ConsoleSettings {
   readonly people: People;
   readonly reader: Reader;
   readonly publicUrl: () => string;
+  /** Takes a token of a person who is signed in. */
+  readonly limitPerson: (personId: string) => Taken | undefined;
   readonly routes: readonly Route[];
   readonly consoleRoutes: readonly ConsoleRoute[];
 }
@@ -94,16 +97,18 @@ export function addConsoleRoutes(app: FastifyInstance, settings: ConsoleSettings
   }
 }
 
+export type AdmissionSettings = Pick<ConsoleSettings, 'people' | 'reader' | 'publicUrl' | 'limitPerson'>;
+
 /** Whoever is no member of an organization learns nothing of it, not even that it is there. */
 export async function admit(
-  { people, reader, publicUrl }: Pick<ConsoleSettings, 'people' | 'reader' | 'publicUrl'>,
+  { reader, publicUrl, ...settings }: AdmissionSettings,
   request: FastifyRequest,
   reply: FastifyReply,
   { role, isOfArchived }: Pick<PersonRoute, 'role' | 'isOfArchived'>,
 ): Promise<Refusal | undefined> {
   const foreign = refuseOrigin(request.method, request.headers, publicUrl());
   if (foreign) return foreign;
-  const person = await personOf(people, request, reply);
+  const person = await personOf(settings, request, reply);
   if (!person) return refuse('session_missing');
   const { orgId = '', appId = '' } = request.params as { orgId?: string; appId?: string };
   if (!isId('organization', orgId) || (appId !== '' && !isId('application', appId)))
@@ -128,14 +133,18 @@ export async function admit(
   });
 }
 
+/** Null when nobody is signed in. Throws a refusal when the person has made too many requests. */
 export async function personOf(
-  people: People,
+  { people, limitPerson }: Pick<ConsoleSettings, 'people' | 'limitPerson'>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Person | null> {
   const found = await people.whoIs(visitorOf(request));
   if (!found) return null;
   setCookies(reply, found.cookies);
+  const taken = limitPerson(found.value.person.id);
+  if (taken) reply.headers(taken.headers);
+  if (taken?.refusal) throw new Refused(taken.refusal);
   request.person = found.value.person;
   request.sessionId = found.value.sessionId;
   return found.value.person;

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Engine } from '../engine/engine.ts';
+import { KeyedMutex } from '../engine/keyed-mutex.ts';
 import type { Answer, Submission } from '../engine/submission.ts';
 import type { Outcome } from '../identity/call-better-auth.ts';
 import type { People, Person } from '../identity/people.ts';
@@ -18,9 +19,9 @@ import { apiVersion } from '../kernel/version.ts';
 import { acceptInvitation, isOpen } from '../resources/invitations/machine.ts';
 import { findInvitation, type KnownInvitation } from '../resources/invitations/store.ts';
 import { foundOrganization } from '../resources/members/machine.ts';
-import { findMemberships, mayFound } from '../resources/members/store.ts';
+import { findMemberships, mayFound, refuseOrganization } from '../resources/members/store.ts';
 import { refuseOrigin } from './console-origin.ts';
-import { consolePrefix, personOf, setCookies, visitorOf } from './console-routes.ts';
+import { type ConsoleSettings, consolePrefix, personOf, setCookies, visitorOf } from './console-routes.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { Refused } from './refused.ts';
 import { sendAnswer, sendJson } from './send.ts';
@@ -33,6 +34,7 @@ export interface SessionSettings {
   readonly publicUrl: () => string;
   readonly wallClock: () => number;
   readonly uptime: () => number;
+  readonly limitPerson: ConsoleSettings['limitPerson'];
   /** Whether anybody may sign up, or only who was invited. */
   readonly isOpen: boolean;
   readonly hashOfToken: (token: string) => Uint8Array;
@@ -70,6 +72,7 @@ const anonymousPerSecond = 50;
 export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings): void {
   const { people, engine, reader, publicUrl, wallClock, uptime } = settings;
   const anonymous = createRateLimiter(anonymousPerSecond);
+  const creations = new KeyedMutex();
 
   const session = async (person: Person | null): Promise<Presented> => {
     const memberships = person ? await findMemberships(reader, person.id) : [];
@@ -96,7 +99,7 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
   }
 
   const signedIn = async (request: FastifyRequest, reply: FastifyReply): Promise<Person> => {
-    const person = await personOf(people, request, reply);
+    const person = await personOf(settings, request, reply);
     if (!person) throw new Refused(refuse('session_missing'));
     return person;
   };
@@ -170,7 +173,7 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
     });
 
   get('session', async (request, reply) => {
-    return show(reply, await session(await personOf(people, request, reply)));
+    return show(reply, await session(await personOf(settings, request, reply)));
   });
 
   post('session/sign_up', SignUp, async ({ invitation: token, ...asked }, request, reply) => {
@@ -228,9 +231,7 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
   });
 
   get('session/devices', async (request, reply) => {
-    const found = await people.whoIs(visitorOf(request));
-    if (!found) throw new Refused(refuse('session_missing'));
-    setCookies(reply, found.cookies);
+    await signedIn(request, reply);
     const data = (await people.devices(visitorOf(request))).map((device) => ({
       ...{ object: 'device_session', sandbox: true, status: 'active', id: device.id },
       createdAt: instantToText(device.createdAt),
@@ -238,7 +239,7 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
       expiresAt: instantToText(device.expiresAt),
       ip: device.address,
       userAgent: device.agent,
-      isCurrent: device.id === found.value.sessionId,
+      isCurrent: device.id === request.sessionId,
     }));
     return show(reply, {
       object: 'list',
@@ -313,12 +314,16 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
     const person = await signedIn(request, reply);
     if (!(await mayFound(reader, person.id, settings.isOpen)))
       throw new Refused(refuse('registration_closed'));
-    const orgId = formatId('organization', engine.mint.organization(name));
-    const answer = await engine.submit({
-      ...submission(request, orgId, person),
-      kind: foundOrganization,
-      input: { name, personId: person.id },
+    // Nodes do not wait for each other: the limit may be passed by a few.
+    return creations.run(person.id, async () => {
+      const refusal = await refuseOrganization(reader, person.id);
+      if (refusal) throw new Refused(refusal);
+      const answer = await engine.submit({
+        ...submission(request, formatId('organization', engine.mint.organization(name)), person),
+        kind: foundOrganization,
+        input: { name, personId: person.id },
+      });
+      return sendAnswer(reply, answer);
     });
-    return sendAnswer(reply, answer);
   });
 }

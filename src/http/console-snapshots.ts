@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Answer } from '../engine/submission.ts';
 import type { Refusal } from '../kernel/errors.ts';
 import type { Principal } from '../kernel/route.ts';
-import { admit, type ConsoleSettings, consolePrefix } from './console-routes.ts';
+import { type AdmissionSettings, admit, consolePrefix } from './console-routes.ts';
 import { Refused } from './refused.ts';
 import { sendAnswer, sendSnapshot } from './send.ts';
 
@@ -16,7 +16,7 @@ export type TakeSnapshot = (
 /** A file to download. It is no route of the table, because those answer with JSON that is held in memory. */
 export function addConsoleSnapshots(
   app: FastifyInstance,
-  settings: Pick<ConsoleSettings, 'people' | 'reader' | 'publicUrl'>,
+  settings: AdmissionSettings,
   take: TakeSnapshot,
 ): void {
   app.get(`${consolePrefix}:orgId/snapshot`, async (request, reply) => {

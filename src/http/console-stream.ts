@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import type { Committed } from '../engine/batch.ts';
 import { memberIdOf } from '../resources/members/machine.ts';
 import { findRoleOfSession } from '../resources/members/store.ts';
-import { admit, type ConsoleSettings, consolePrefix } from './console-routes.ts';
+import { type AdmissionSettings, admit, consolePrefix } from './console-routes.ts';
 import type { EventStreams } from './event-stream.ts';
 import { Refused } from './refused.ts';
 import { principalOf } from './serve.ts';
 import { beginStream } from './stream-route.ts';
 
-export interface StreamSettings extends Pick<ConsoleSettings, 'people' | 'reader' | 'publicUrl'> {
+export interface StreamSettings extends AdmissionSettings {
   readonly streams: EventStreams;
   /** Calls back after every commit of this node. */
   readonly watch: (onCommit: (committed: Pick<Committed, 'changes'>) => void) => void;

@@ -27,12 +27,14 @@ export function addConsole(
   console: Console,
   serving: Serving,
 ): void {
-  const { engine, reader, publicUrl, wallClock, uptime } = settings;
+  const { engine, reader, publicUrl, wallClock, rateLimiter, uptime } = settings;
+  const limitPerson = (personId: string) => rateLimiter?.take(personId, uptime());
   const { people, routes: consoleRoutes } = console;
+  const admission = { people, reader, publicUrl, limitPerson };
   addConsolePages(app, console.directory);
-  addSessionRoutes(app, { ...console, engine, reader, publicUrl, wallClock, uptime });
+  addSessionRoutes(app, { ...console, engine, reader, publicUrl, wallClock, uptime, limitPerson });
   const watch = engine.watch.bind(engine);
-  addConsoleStream(app, { people, reader, publicUrl, streams: settings.streams, watch });
-  addConsoleSnapshots(app, { people, reader, publicUrl }, console.takeSnapshot);
-  addConsoleRoutes(app, { people, reader, publicUrl, routes: settings.routes, consoleRoutes }, serving);
+  addConsoleStream(app, { ...admission, streams: settings.streams, watch });
+  addConsoleSnapshots(app, admission, console.takeSnapshot);
+  addConsoleRoutes(app, { ...admission, routes: settings.routes, consoleRoutes }, serving);
 }

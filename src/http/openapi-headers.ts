@@ -34,7 +34,7 @@ const headers: Readonly<Record<string, Header>> = {
     name: 'RateLimit-Policy',
     isAlways: false,
     description: 'When requests are limited: how many (`q`) in how many seconds (`w`).',
-    schema: { type: 'string', pattern: '^"default";q=\\d+;w=\\d+$' },
+    schema: { type: 'string', pattern: '^"(default|application)";q=\\d+;w=\\d+$' },
     isOf: (status) => status !== 401,
   },
   RateLimit: {
@@ -42,7 +42,7 @@ const headers: Readonly<Record<string, Header>> = {
     isAlways: false,
     description:
       'When requests are limited: how many are left (`r`), and in how many seconds all are there again (`t`).',
-    schema: { type: 'string', pattern: '^"default";r=\\d+;t=\\d+$' },
+    schema: { type: 'string', pattern: '^"(default|application)";r=\\d+;t=\\d+$' },
     isOf: (status) => status !== 401,
   },
   Fault: {

@@ -250,7 +250,7 @@ export const errorCatalogue = {
   ...operatorErrors,
   rate_limited: entry(
     429,
-    'The key sends more requests than its rate limit allows, or signing in was tried too often.',
+    'The key, its application or the person sends more requests than the rate limit allows, or signing in was tried too often.',
     'Wait as long as Retry-After says, then send the same request again.',
     retryable,
   ),

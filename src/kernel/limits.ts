@@ -46,6 +46,7 @@ export const limits = {
   webhookResponseBytesMax: 16 * 1024,
   examinationMsMax: 30_000,
   examinationAtOnceMax: 20,
+  organizationsPerPersonMax: 50,
   applicationsMax: 100,
   apiKeysPerApplicationMax: 100,
   apiKeyNetworksMax: 50,

@@ -6,7 +6,7 @@ import { type Refusal, refuse } from '../kernel/errors.ts';
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
 import { declareMember } from '../resources/members/machine.ts';
-import { mayFound } from '../resources/members/store.ts';
+import { mayFound, refuseOrganization } from '../resources/members/store.ts';
 import {
   beginFork,
   type ConcludeFork,
@@ -60,6 +60,8 @@ export function forkErrand(settings: ForkErrandSettings): (submission: Submissio
       engine.submit({ ...to, kind: refusedCommand(beginFork.name, refusal), idempotency: null });
     if (!(await mayFound(reader, actor.id, isOpen)))
       return refused(refuse('registration_closed'), submission);
+    const tooMany = await refuseOrganization(reader, actor.id);
+    if (tooMany) return refused(tooMany, submission);
     const begun = await engine.submit({ ...submission, kind: beginFork });
     if (begun.code !== null || begun.isReplay) return begun;
     // Every command has a row of its own in the audit trail, whichever request it belongs to.

@@ -1,14 +1,8 @@
-/** Work that must not overlap, by what it is about: one after the other, so that each sees what those before it did. */
-export class Turns {
-  readonly #turns = new Map<string, Promise<unknown>>();
+import { KeyedMutex } from '../engine/keyed-mutex.ts';
 
-  async take<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
-    const turn = (this.#turns.get(key) ?? Promise.resolve()).then(work, work);
-    this.#turns.set(key, turn);
-    try {
-      return await turn;
-    } finally {
-      if (this.#turns.get(key) === turn) this.#turns.delete(key);
-    }
+/** Work that must not overlap, by what it is about. */
+export class Turns extends KeyedMutex {
+  take<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    return this.run(key, work);
   }
 }

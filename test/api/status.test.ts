@@ -319,6 +319,19 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
       expect((await first.clientOn(app).get(status)).status).toBe(200);
     });
 
+    test('an application with many keys has five times the rate of one key', async () => {
+      const app = openApp(server, { rateLimiter: createRateLimiter(1), wallClock: () => 0 });
+      const own = await tenant(server);
+      const keys = await Promise.all(Array.from({ length: 6 }, () => own.addKey()));
+      const answers = [];
+      for (const key of keys) for (const _burst of [1, 2]) answers.push(await key.clientOn(app).get(status));
+      expect(answers.map(({ status: code }) => code)).toEqual([...Array(10).fill(200), 429, 429]);
+      const refused = answers.at(-1);
+      expect(refused?.headers['ratelimit-policy']).toBe('"application";q=10;w=2');
+      expect(refused?.headers['retry-after']).toBe('1');
+      expect((await acme.clientOn(app).get(status)).status).toBe(200);
+    });
+
     test('who has no valid key is not counted, and a refused key is not told of a limit', async () => {
       const app = openApp(server, { rateLimiter: createRateLimiter(1) });
       for (let i = 0; i < 5; i += 1) {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Presented } from '../../kernel/envelope.ts';
-import { refuse } from '../../kernel/errors.ts';
+import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
 import { decodeCursor, encodeCursor, instantToText } from '../../kernel/list.ts';
 import type { ConsoleRoute, Principal, Reader, Reading, ReadRequest, Route } from '../../kernel/route.ts';
@@ -107,12 +107,20 @@ interface Verified extends SealVerification {
 /** The verification that runs for an organization; a database has one reader per process. */
 const running = new WeakMap<Reader, Map<string, Promise<Verified>>>();
 
+// Each keeps one connection of the pool busy for a second or so.
+const verificationsMax = 3;
+
 /** At most one verification per organization and process: callers who come while it runs share its result. */
-function verifyOnce({ reader, principal: { orgId }, now }: ReadRequest): Promise<Verified> {
+function verifyOnce({ reader, principal: { orgId }, now }: ReadRequest): Promise<Verified> | Refusal {
   const known = running.get(reader) ?? new Map<string, Promise<Verified>>();
   running.set(reader, known);
   const shared = known.get(orgId);
   if (shared) return shared;
+  if (known.size >= verificationsMax)
+    return refuse('service_unavailable', {
+      message: 'Other audit trails are being verified. Try again in a moment.',
+      retryAfterSeconds: 2,
+    });
   const verified = verifySeals(reader, orgId, now, rowsVerifiedMax)
     .then((found) => ({ ...found, checkedAt: now }))
     .finally(() => known.delete(orgId));
@@ -157,6 +165,7 @@ export const auditRoutes: readonly Route[] = [
     responseName: 'AuditVerification',
     read: async (request) => {
       const verified = await verifyOnce(request);
+      if ('ok' in verified) return verified;
       const problems = verified.problems.map(({ seal, words }) => ({ seal, message: words }));
       return { ...presentVerification(verified), problems };
     },
@@ -184,6 +193,7 @@ export const auditConsoleRoutes: readonly ConsoleRoute[] = [
     summary: 'Whether the newest part of the audit trail is what was sealed',
     read: async (request) => {
       const verified = await verifyOnce(request);
+      if ('ok' in verified) return verified;
       return { ...presentVerification(verified), problems: verified.problems };
     },
   },

@@ -1,3 +1,5 @@
+import { type Refusal, refuse } from '../../kernel/errors.ts';
+import { limits } from '../../kernel/limits.ts';
 import type { Role } from '../../kernel/roles.ts';
 import type { Reader } from '../../kernel/route.ts';
 import { defineTable, type Instant, type Statement } from '../../kernel/table.ts';
@@ -70,6 +72,28 @@ export async function mayFound(
   isOpen: boolean,
 ): Promise<boolean> {
   return isOpen || (await findMemberships(reader, personId)).some(({ role }) => role === 'owner');
+}
+
+const ownedBy: Statement = {
+  name: 'organizations_owned_by_person',
+  text: `select count(*)::integer as owned from (
+    select from members m where m.person_id = $1 and m.status = 'active' and m.role = 'owner'
+    limit ${limits.organizationsPerPersonMax}) m`,
+};
+
+/** Refuses a person who owns as many organizations as they may. */
+export async function refuseOrganization(
+  reader: Pick<Reader, 'rows'>,
+  personId: string,
+): Promise<Refusal | undefined> {
+  const [row] = await reader.rows<{ owned: number }>(ownedBy, [personId]);
+  const max = limits.organizationsPerPersonMax;
+  return (row?.owned ?? 0) < max
+    ? undefined
+    : refuse('limit_reached', {
+        message: `You own ${max} organizations, which is the maximum for one person.`,
+        details: { max },
+      });
 }
 
 /** A person's place in one organization, and the application that they look at. */
