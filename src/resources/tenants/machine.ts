@@ -1,6 +1,8 @@
 import { accepted, type CommandKind, change } from '../../kernel/command.ts';
 import { formatId } from '../../kernel/ids.ts';
+import { instantToText } from '../../kernel/list.ts';
 import type { Scope } from '../../kernel/scopes.ts';
+import type { Instant } from '../../kernel/table.ts';
 import { defaultTerms } from '../../kernel/terms.ts';
 import { apiKeyMachine, type MadeKey, newKey } from '../api-keys/machine.ts';
 import { applicationMachine, newApplication } from '../applications/machine.ts';
@@ -12,6 +14,7 @@ export interface CreateTenant {
   readonly keyName: string;
   readonly scopes: readonly Scope[];
   readonly made: MadeKey;
+  readonly expiresAt: Instant | null;
 }
 
 /**
@@ -22,8 +25,8 @@ export const createTenant: CommandKind<CreateTenant> = {
   name: 'organizations.create',
   success: 'created',
   reads: () => [],
-  decide: ({ name, applicationName, keyName, scopes, made }, { orgId, suffix, wallNow }) => {
-    const organization = newOrganization(orgId, name, 0, wallNow);
+  decide: ({ name, applicationName, keyName, scopes, made, expiresAt }, { orgId, suffix, wallNow }) => {
+    const organization = newOrganization(orgId, name, 0, wallNow, expiresAt);
     const appId = formatId('application', suffix);
     const application = newApplication(orgId, appId, applicationName, defaultTerms, wallNow);
     const settings = { name: keyName, scopes, allowedCidrs: [], expiresAt: null };
@@ -39,7 +42,7 @@ export const createTenant: CommandKind<CreateTenant> = {
       object: 'tenant',
       sandbox: true,
       status: 'ok',
-      organization: { id: orgId, name },
+      organization: { id: orgId, name, expiresAt: expiresAt === null ? null : instantToText(expiresAt) },
       application: { id: appId, name: applicationName },
       apiKey: { id: key.id, key: made.key, scopes },
     } as const;
