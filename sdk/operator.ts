@@ -17,6 +17,8 @@ export interface Organization {
   id: string;
   name: string;
   createdAt: string;
+  /** When it is deleted; null for an organization that stays. */
+  expiresAt: string | null;
 }
 
 export interface OrganizationPage {
@@ -40,6 +42,8 @@ export interface TenantCreate {
   readonly keyName?: string | undefined;
   /** Whether the key may reset the organization; true by default. */
   readonly mayReset?: boolean | undefined;
+  /** When the organization is deleted, at most 366 days from now; never unless given. */
+  readonly expiresAt?: string | undefined;
 }
 
 /** An organization of its own with an application and a key, which is shown this once. */
@@ -66,6 +70,15 @@ export interface CreatedKey {
   key: string;
   scopes: Scope[];
   mayReset: boolean;
+}
+
+export interface DeletionAnswer {
+  object: 'organization';
+  status: 'deleted';
+  id: string;
+  name: string;
+  /** How many rows of each kind were removed. */
+  deleted: Record<string, number>;
 }
 
 export interface ResetAnswer {
@@ -102,6 +115,8 @@ export type SnapshotBody = string | Uint8Array | ReadableStream<Uint8Array>;
 export class Operator {
   readonly organizations: {
     create(body: TenantCreate, options?: CallOptions): Promise<CreatedTenant>;
+    /** With everything that belongs to it, except for its audit trail. */
+    delete(organizationId: string, options?: CallOptions): Promise<DeletionAnswer>;
     list(query?: { limit?: number; cursor?: string }, options?: CallOptions): Pages<OrganizationPage>;
   };
   readonly keys: {
@@ -116,6 +131,7 @@ export class Operator {
     this.#transport = new Transport(connectionTo(options.url, options, { Authorization: `Bearer ${token}` }));
     this.organizations = {
       create: (body, more) => this.#post('organizations', body, more),
+      delete: (id, more) => this.#post(`${ofOrganization(id)}/delete`, undefined, more),
       list: (query, more) =>
         new Pages((cursor) =>
           this.#get('organizations', cursor === undefined ? query : { ...query, cursor }, more),
@@ -161,7 +177,7 @@ export class Operator {
   /** Copies an organization into a new one, with new keys. A server that is busy is asked again after its `Retry-After`. */
   fork(
     organizationId: string,
-    body: { readonly name: string },
+    body: { readonly name: string; readonly expiresAt?: string | undefined },
     options?: CallOptions,
   ): Promise<ImportAnswer> {
     return this.#post(`${ofOrganization(organizationId)}/fork`, body, options, { isRetriedWhenBusy: true });

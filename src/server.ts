@@ -5,6 +5,7 @@ import { listenPostgres } from './db/listener.ts';
 import { aheadWords, migrate } from './db/migrate.ts';
 import { createReader } from './db/reader.ts';
 import { databaseReadiness } from './db/readiness.ts';
+import { sweepDeleted } from './engine/clearing.ts';
 import { CoverageJournal } from './engine/coverage-journal.ts';
 import { DeliveryQueue } from './engine/delivery-queue.ts';
 import { Engine } from './engine/engine.ts';
@@ -46,7 +47,7 @@ import { Operator } from './workers/operator.ts';
 import { startReaper } from './workers/reaper.ts';
 import { Replayer } from './workers/replayer.ts';
 import { RequestLog } from './workers/request-log.ts';
-import { resetErrand } from './workers/reset-errand.ts';
+import { deleteErrand, resetErrand } from './workers/reset-errand.ts';
 import { Sealer } from './workers/sealer.ts';
 import { Sender } from './workers/sender.ts';
 import { tryVault } from './workers/signature.ts';
@@ -208,11 +209,15 @@ function assemble(
     ...{ vault, mint, wallClock },
     onWebhooks: (webhooks) => deliveries.learn(webhooks),
   });
-  const operator = new Operator({ engine, reader, wallClock, reset, snapshots });
   const coverage = new Coverage({
     universe: coverageUniverse,
     journal: new CoverageJournal(database),
     onError,
+  });
+  const remove = deleteErrand({ engine, flush: () => Promise.all([requestLog.flush(), coverage.flush()]) });
+  const operator = new Operator({
+    ...{ engine, reader, wallClock, reset, remove, snapshots },
+    realTime: Date.now,
   });
   const isOpen = config.registration === 'open';
   metrics?.watch({ engine, database, deliverer, requestLog, eventStreams, wallClock });
@@ -237,7 +242,7 @@ function assemble(
         : databaseReadiness(database),
     errands: errandsOf({
       ...{ engine, reader, vault, guard, deliverer, wallClock, publicUrl, people, snapshots, isOpen },
-      ...{ runner, examinations, coverage, reset },
+      ...{ runner, examinations, coverage, reset, remove },
     }),
     faults,
     operator:
@@ -261,29 +266,17 @@ function assemble(
   let timers: ReturnType<typeof startTimers> | undefined;
 
   return {
-    app,
-    database,
-    engine,
-    reader,
-    vault,
-    guard,
-    people,
-    wallClock,
-    deliverer,
-    examinations,
-    requestLog,
-    coverage,
-    sealer,
-    eventStreams,
-    operatorToken,
-    faults,
-    operator,
-    snapshots,
+    ...{ app, database, engine, reader, vault, guard, people, wallClock, deliverer, examinations },
+    ...{ requestLog, coverage, sealer, eventStreams, operatorToken, faults, operator, snapshots },
     start: async () => {
       void removeLeftovers(Date.now()).catch((error) => onError(error, 'temporary files were not removed'));
       if (config.role === 'api') return;
       stopReaper = startReaper({
         ...{ ...config, engine, queue, journal, people, wallClock, onError },
+        operator: {
+          expire: () => operator.expire(),
+          sweep: () => sweepDeleted(database, Date.now() - sweptForMs),
+        },
         measures: metrics?.retention,
         onRemoved: (rows) => log.info({ rows }, 'old rows were removed'),
       });
@@ -329,6 +322,8 @@ function assemble(
 /** An address that stands for all addresses of the machine is not the name of a host. */
 const isWildcard = (host: string) => host === '0.0.0.0' || host === '::';
 
+/** How long after its deletion an organization is checked for rows that were written all the same. */
+const sweptForMs = 60 * 60_000;
 const builtConsole = new URL('console/', built);
 export const builtDocs = new URL('docs/', built);
 

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import type { Scope } from '../../sdk/client.ts';
+import { confirm } from '../confirm.ts';
 import { declare, group } from '../declare.ts';
 import { fields } from '../layout.ts';
 import { organizationOf } from '../organization.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { CliProblem } from '../problem.ts';
 import { list } from '../reading.ts';
 
 interface KeyOptions {
@@ -18,6 +20,11 @@ interface OrganizationOptions {
   readonly scopes?: readonly Scope[];
   readonly application?: string;
   readonly keyName?: string;
+  readonly expiresAt?: string;
+}
+
+interface DeleteOptions {
+  readonly yes?: true;
 }
 
 const needsToken =
@@ -59,7 +66,7 @@ export function addTenancy(program: Command): void {
       return undefined;
     },
   });
-  const organizations = group(program, 'organizations', 'Make and list organizations');
+  const organizations = group(program, 'organizations', 'Create, list and delete organizations');
   declare<PageOptions>(organizations, 'list', {
     summary: 'List the organizations of the server, newest first',
     details: needsToken,
@@ -84,17 +91,19 @@ export function addTenancy(program: Command): void {
       ['--application <name>', 'name of its application'],
       ['--key-name <name>', 'name of its key'],
       ['--scopes <scopes>', 'scopes of its key; all without it', list],
+      ['--expires-at <time>', 'when it is deleted, such as 2026-12-01T00:00:00Z; never without it'],
     ],
     examples: [
       ['organizations create "Team Blue"'],
       ['organizations create ci-17 --json | jq -r .apiKey.key'],
     ],
-    run: async (session, { application, keyName, scopes }, name = '') => {
+    run: async (session, { application, keyName, scopes, expiresAt }, name = '') => {
       const body = given({
         name,
         application: application === undefined ? undefined : { name: application },
         keyName,
         scopes,
+        expiresAt,
       });
       const tenant = await (await session.operator()).organizations.create(body);
       session.out.show(tenant, () =>
@@ -105,6 +114,21 @@ export function addTenancy(program: Command): void {
         ]),
       );
       if (!session.out.isJson) session.out.say('The key is shown this once.');
+      return undefined;
+    },
+  });
+  declare<DeleteOptions>(organizations, 'delete <organization>', {
+    summary: 'Delete an organization with everything that belongs to it, except for its audit trail',
+    details: `The organization is named by its name or id. It asks first; where nobody can answer, --yes is needed. ${needsToken}`,
+    options: [['--yes', 'do not ask']],
+    examples: [['organizations delete ci-17 --yes'], ['organizations delete org_01m7epxwjmf7za77rhky2f93cc']],
+    run: async (session, { yes }, organization = '') => {
+      const operator = await session.operator();
+      const id = await organizationOf(session, operator, organization);
+      const question = `This deletes the organization ${organization} (${id}) at ${session.settings.url}. Its API keys stop working.`;
+      if (!yes && !(await confirm(session, question))) throw new CliProblem('Nothing was deleted.');
+      const answer = await operator.organizations.delete(id);
+      session.out.show(answer, () => `Deleted ${answer.name} (${answer.id}).`);
       return undefined;
     },
   });

@@ -16,6 +16,7 @@ import { count } from '../parts/words.ts';
 import { LeaveOrganization } from './members/remove.tsx';
 import { type ListedMember, roleWords } from './members/roles.tsx';
 import { CopiesCard } from './organization/copies.tsx';
+import { DeleteCard } from './organization/delete.tsx';
 import { Rename } from './organization/rename.tsx';
 import { ResetCard } from './organization/reset.tsx';
 
@@ -47,6 +48,7 @@ export function Organization() {
           <ResetCard name={data.name} />
           <Another />
           <Leave name={data.name} />
+          <DeleteCard name={data.name} />
         </div>
       )}
     </>

@@ -14,6 +14,8 @@ export interface TenantOptions {
   readonly scopes?: readonly Scope[] | undefined;
   /** A clock that stands until it is advanced. */
   readonly clock?: 'running' | 'frozen' | undefined;
+  /** When the organization is deleted, also its forks: a day from now unless given, never for null. */
+  readonly expiresAt?: Date | null | undefined;
   /** For the client. A test mostly wants to see failures at once: `{ retriesMax: 0 }`. */
   readonly client?: ConnectionOptions | undefined;
 }
@@ -25,8 +27,11 @@ interface Account {
 }
 
 type Keep = (tenant: Tenant) => Tenant;
+/** What a new organization is created with. */
+type Expiry = () => { readonly expiresAt?: string };
 
 const nameDefault = 'Test';
+const dayMs = 86_400_000;
 
 /** An organization of a test's own: nothing that another test does is seen here. */
 export class Tenant {
@@ -44,6 +49,7 @@ export class Tenant {
   readonly #operator: Operator;
   readonly #settings: ConnectionOptions;
   readonly #keep: Keep;
+  readonly #expiry: Expiry;
   readonly #open = new Set<CapturedWebhooks>();
 
   private constructor(
@@ -52,6 +58,7 @@ export class Tenant {
     account: Account,
     settings: ConnectionOptions,
     keep: Keep,
+    expiry: Expiry,
   ) {
     this.apiKey = account.apiKey;
     this.organizationId = account.organizationId;
@@ -64,6 +71,7 @@ export class Tenant {
     this.#operator = operator;
     this.#settings = settings;
     this.#keep = keep;
+    this.#expiry = expiry;
   }
 
   static async create(
@@ -73,9 +81,11 @@ export class Tenant {
     keep: Keep,
   ): Promise<Tenant> {
     const { name = nameDefault, scopes, clock = 'running', client = {} } = options;
-    const { organization, application, apiKey } = await operator.organizations.create({ name, scopes });
+    const expiry = expiryOf(options.expiresAt);
+    const created = await operator.organizations.create({ name, scopes, ...expiry() });
+    const { organization, application, apiKey } = created;
     const account = { organizationId: organization.id, applicationId: application.id, apiKey: apiKey.key };
-    const tenant = new Tenant(baseUrl, operator, account, client, keep);
+    const tenant = new Tenant(baseUrl, operator, account, client, keep, expiry);
     if (clock === 'frozen') await tenant.clock.freeze();
     return tenant;
   }
@@ -92,10 +102,17 @@ export class Tenant {
 
   /** A copy as it is now, with a key of its own: bring one tenant to where tests begin, and fork it for each of them. */
   async fork(name = nameDefault): Promise<Tenant> {
-    const copy = await this.#operator.fork(this.organizationId, { name });
+    const copy = await this.#operator.fork(this.organizationId, { name, ...this.#expiry() });
+    const { baseUrl } = this.client;
     return this.#keep(
-      new Tenant(this.client.baseUrl, this.#operator, accountOf(copy), this.#settings, this.#keep),
+      new Tenant(baseUrl, this.#operator, accountOf(copy), this.#settings, this.#keep, this.#expiry),
     );
+  }
+
+  /** Deletes the organization with everything in it, and closes the receivers. Its key is refused from then on. */
+  async delete(): Promise<void> {
+    await this.close();
+    await this.#operator.organizations.delete(this.organizationId);
   }
 
   /** Closes the receivers. The server does this for its tenants when it is closed. */
@@ -113,6 +130,12 @@ export class Tenant {
     this.#open.add(captured);
     return captured;
   }
+}
+
+/** A server that many test runs share would otherwise grow for ever. */
+function expiryOf(expiresAt: Date | null | undefined): Expiry {
+  if (expiresAt === null) return () => ({});
+  return () => ({ expiresAt: (expiresAt ?? new Date(Date.now() + dayMs)).toISOString() });
 }
 
 function accountOf({ organization, applications, apiKeys }: ImportAnswer): Account {

@@ -11,7 +11,13 @@ import { pendingStatus } from './answers.ts';
 import { BatchClocks } from './batch-clocks.ts';
 import { BatchPriors, isDead, type Prior } from './batch-priors.ts';
 import { BatchTrail } from './batch-trail.ts';
-import { type Cleared, clearOrganization, holdOrganizations, takeOrganization } from './clearing.ts';
+import {
+  type Cleared,
+  clearOrganization,
+  holdOrganizations,
+  removeOrganization,
+  takeOrganization,
+} from './clearing.ts';
 import {
   auditRow,
   eventRow,
@@ -50,8 +56,9 @@ export interface Committed {
   readonly allEvents: readonly EventRow[];
   readonly deliveries: readonly DeliveryRow[];
   readonly audit: readonly AuditRow[];
-  /** The organization whose records are gone. */
+  /** The organization whose records are gone; when it is gone itself, also the second. */
   readonly cleared: string | null;
+  readonly deleted: string | null;
 }
 
 /**
@@ -158,12 +165,12 @@ class Batch {
 
   /** Deciding is pure, so it is asked once whether it will be accepted, and decided again when all is gone. */
   async #clear(connection: Connection, submission: Submission): Promise<void> {
-    if (this.#priors.get(submission)) return;
-    if (!this.#ask(submission).ok) return;
+    if (this.#priors.get(submission) || !this.#ask(submission).ok) return;
     const clockIds = this.#rows.all('clock').map(({ id }) => id);
-    const { resources } = this.#settings;
     const { orgId } = submission.context;
-    this.#cleared = await clearOrganization(connection, orgId, resources.values(), clockIds);
+    const resources = this.#settings.resources.values();
+    const clear = () => clearOrganization(connection, orgId, resources, clockIds);
+    this.#cleared = await (submission.kind.deletes ? removeOrganization(connection, orgId) : clear());
   }
 
   #decideAll(): readonly Answer[] {
@@ -176,8 +183,9 @@ class Batch {
     this.#clocks.remember();
     const { changes, announced, events: allEvents, deliveries, audit } = this.#trail;
     const cleared = this.#cleared && this.#clearing ? this.#clearing.context.orgId : null;
-    this.#settings.onCommit?.({ changes, events: announced, allEvents, deliveries, audit, cleared });
-    // Told at the end, because a batch may be decided twice before it is written once.
+    const deleted = this.#clearing?.kind.deletes ? cleared : null;
+    this.#settings.onCommit?.({ changes, events: announced, allEvents, deliveries, audit, cleared, deleted });
+    // Reported at the end, because a batch may be decided twice before it is written once.
     for (const { error, requestId } of this.#bugs) this.#settings.onBug(error, requestId);
     return answers;
   }

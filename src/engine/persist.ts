@@ -124,7 +124,7 @@ function compose(writes: readonly TableWrite[]): string {
   );
   // It is the first thing that the statement does, before any row is touched: a reset that runs meanwhile is waited for.
   const guard =
-    `select case when hold_organizations($${held}::text[]) then ` +
+    `select case when hold_live_organizations($${held}::text[]) then ` +
     `refuse_moved_clocks($${orgIds}::text[], $${clockIds}::text[], $${versions}::integer[]) end`;
   const last = `${parts.pop()} where (${guard})`;
   return parts.length === 0

@@ -190,6 +190,11 @@ class SnapshotWriter {
       [orgId],
     );
     if (found.length > 0) throw new OrganizationExists(orgId);
+    // One that was deleted may come back; see the sweep of deleted organizations.
+    await this.#connection.query(
+      { name: '', text: 'delete from deleted_organizations d where d.org_id = $1' },
+      [orgId],
+    );
   }
 
   async #add(row: SnapshotRow & { readonly line: number }): Promise<void> {

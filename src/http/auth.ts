@@ -73,7 +73,8 @@ export class Authenticator {
   }
 
   /** Its own commits are known to a node at once. */
-  onCommit({ changes }: Pick<Committed, 'changes'>): void {
+  onCommit({ changes, deleted }: Pick<Committed, 'changes' | 'deleted'>): void {
+    if (deleted !== null) this.#forgetWhere(({ principal }) => principal.orgId === deleted);
     for (const { resource, row } of changes) {
       if (resource === 'api_key' && row.appId !== undefined) this.forget(row.appId);
       if (resource === 'application') this.forget(row.id);
@@ -82,8 +83,11 @@ export class Authenticator {
 
   /** What goes with the keys of an application has changed on this node: the very next request must know. */
   forget(appId: string): void {
-    for (const [digest, { caller }] of this.#known)
-      if (caller?.principal.appId === appId) this.#known.delete(digest);
+    this.#forgetWhere(({ principal }) => principal.appId === appId);
+  }
+
+  #forgetWhere(isMeant: (caller: Caller) => boolean): void {
+    for (const [digest, { caller }] of this.#known) if (caller && isMeant(caller)) this.#known.delete(digest);
     // Whose they are is not known yet, and what they will say may be from before the change.
     this.#loading.clear();
   }

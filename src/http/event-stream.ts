@@ -107,8 +107,10 @@ export class EventStreams {
   }
 
   /** What this process has just committed: whoever listens is told at once. */
-  onCommit({ audit }: Pick<Committed, 'audit'>): void {
+  onCommit({ audit, deleted }: Pick<Committed, 'audit' | 'deleted'>): void {
     if (this.#feeds.size === 0) return;
+    const ended = deleted === null ? undefined : this.#feeds.get(deleted);
+    for (const { response } of ended?.streams ?? []) response.end();
     for (const orgId of new Set(audit.map((row) => row.orgId))) {
       const feed = this.#feeds.get(orgId);
       if (feed) this.#wake(feed);

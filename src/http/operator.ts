@@ -8,12 +8,11 @@ import { type Refusal, refuse } from '../kernel/errors.ts';
 import { limits } from '../kernel/limits.ts';
 import { decodeCursor, instantToText, pageOf } from '../kernel/list.ts';
 import type { PresentedPage, TextAnswer } from '../kernel/route.ts';
-import { id, pageQuery, strict, text } from '../kernel/schema.ts';
+import { id, pageQuery, strict, Time, text } from '../kernel/schema.ts';
 import { type Scope, scopes } from '../kernel/scopes.ts';
 import { snapshotType } from '../kernel/snapshot.ts';
 import { type CoverageReport, junitOf } from '../resources/coverage/api.ts';
 import type { OrganizationRow } from '../resources/organizations/machine.ts';
-import { ForkBody } from '../resources/snapshots/api.ts';
 import { Refused } from './refused.ts';
 import { sendAnswer, sendJson, sendSnapshot, sendText } from './send.ts';
 import { type Admission, asksFor, listBody } from './serve.ts';
@@ -22,7 +21,8 @@ import { compileBody, compileQuery } from './validate.ts';
 /** What the operator can do; the request is named in the trail of what it does. */
 export interface OperatorActions {
   organizations(afterId: string | undefined, limit: number): Promise<readonly OrganizationRow[]>;
-  createTenant(request: Asking, asked: TenantBody): Promise<Answer>;
+  createTenant(request: Asking, asked: TenantBody): Promise<Answer | Refusal>;
+  delete(request: Asking, orgId: string): Promise<Answer | Refusal>;
   createKey(request: Asking, orgId: string, asked: KeyBody): Promise<Answer | Refusal>;
   reset(request: Asking, orgId: string): Promise<Answer | Refusal>;
   snapshot(request: Asking, orgId: string, hasSecrets: boolean): Promise<Readable | Answer | Refusal>;
@@ -31,7 +31,7 @@ export interface OperatorActions {
     bytes: AsyncIterable<Uint8Array>,
     fork: { readonly name: string | undefined } | undefined,
   ): Promise<Presented | Refusal>;
-  fork(request: Asking, orgId: string, name: string): Promise<Presented | Refusal>;
+  fork(request: Asking, orgId: string, asked: OperatorForkBody): Promise<Presented | Refusal>;
 }
 
 type Asking = Pick<FastifyRequest, 'id' | 'ip'>;
@@ -50,6 +50,12 @@ interface TenantBody {
   readonly scopes?: readonly Scope[];
   readonly keyName?: string;
   readonly mayReset?: boolean;
+  readonly expiresAt?: string;
+}
+
+interface OperatorForkBody {
+  readonly name: string;
+  readonly expiresAt?: string;
 }
 
 interface KeyBody {
@@ -72,7 +78,9 @@ const Tenant = strict({
   scopes: Type.Optional(Scopes),
   keyName: Type.Optional(Name),
   mayReset: Type.Optional(Type.Boolean()),
+  expiresAt: Type.Optional(Time),
 });
+const Fork = strict({ name: Name, expiresAt: Type.Optional(Time) });
 const Key = strict({
   name: Name,
   scopes: Type.Optional(Scopes),
@@ -197,6 +205,11 @@ function routesOf({ actions, coverage }: OperatorSettings): readonly OperatorRou
       handle: ({ request, params }) => actions.reset(request, params.id ?? ''),
     },
     {
+      method: 'POST',
+      path: 'organizations/:id/delete',
+      handle: ({ request, params }) => actions.delete(request, params.id ?? ''),
+    },
+    {
       method: 'GET',
       path: 'organizations/:id/snapshot',
       query: SnapshotQuery,
@@ -206,9 +219,8 @@ function routesOf({ actions, coverage }: OperatorSettings): readonly OperatorRou
     {
       method: 'POST',
       path: 'organizations/:id/fork',
-      body: ForkBody,
-      handle: ({ request, params, body }) =>
-        actions.fork(request, params.id ?? '', (body as { name: string }).name),
+      body: Fork,
+      handle: ({ request, params, body }) => actions.fork(request, params.id ?? '', body as OperatorForkBody),
     },
     {
       method: 'GET',
@@ -243,7 +255,7 @@ function routesOf({ actions, coverage }: OperatorSettings): readonly OperatorRou
   ];
 }
 
-function presentOrganization({ id: orgId, name, status, createdAt }: OrganizationRow) {
+function presentOrganization({ id: orgId, name, status, createdAt, expiresAt }: OrganizationRow) {
   return {
     object: 'organization',
     sandbox: true,
@@ -251,6 +263,7 @@ function presentOrganization({ id: orgId, name, status, createdAt }: Organizatio
     id: orgId,
     name,
     createdAt: instantToText(createdAt),
+    expiresAt: expiresAt === null ? null : instantToText(expiresAt),
   } as const;
 }
 

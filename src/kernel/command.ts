@@ -160,6 +160,8 @@ export interface CommandKind<Input> {
    * organization to itself; its answer says how much went.
    */
   readonly clears?: true;
+  /** With `clears`: the organization itself is deleted too, and all that was set up in it. Only its audit trail stays. */
+  readonly deletes?: true;
   /** It makes deliveries of events that were found before it was submitted, and may be gone by now. */
   readonly replaysEvents?: true;
   /** The events that it makes go to the endpoints that it names itself, and to no others. */

@@ -46,6 +46,12 @@ export const consoleErrors = {
     'Restore it first, or choose another application.',
     ofConsole,
   ),
+  organization_name_mismatch: entry(
+    422,
+    'This is not the name of the organization.',
+    'Type the name of the organization to confirm that it shall be deleted.',
+    ofConsole,
+  ),
   email_taken: entry(
     422,
     'There is an account with this e-mail address.',

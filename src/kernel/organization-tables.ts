@@ -55,7 +55,15 @@ export const organizationTables: readonly OrganizationTable[] = [
   { name: 'invitations', fate: 'own', ids: 'invitation' },
   { name: 'audit', fate: 'own', ids: 'audit' },
   { name: 'audit_seals', fate: 'own' },
+  { name: 'deleted_organizations', fate: 'own' },
 ];
+
+/** What stays when an organization is deleted: its audit trail, which says who did it, and the note that it was. */
+const afterDeletion = ['audit', 'audit_seals', 'deleted_organizations'];
+
+export const deletedTables: readonly string[] = organizationTables
+  .map(({ name }) => name)
+  .filter((name) => !afterDeletion.includes(name));
 
 export function tablesOf(...fates: readonly Fate[]): readonly string[] {
   return organizationTables.filter(({ fate }) => fates.includes(fate)).map(({ name }) => name);

@@ -12,8 +12,12 @@ import { defaultTerms } from '../kernel/terms.ts';
 import { type CreateApiKey, createApiKey } from '../resources/api-keys/machine.ts';
 import { countActiveKeys } from '../resources/api-keys/store.ts';
 import { applicationsTable, findFirstApplication } from '../resources/applications/store.ts';
-import type { OrganizationRow } from '../resources/organizations/machine.ts';
-import { findNewestOrganizations, organizationsTable } from '../resources/organizations/store.ts';
+import { deleteOrganization, type OrganizationRow } from '../resources/organizations/machine.ts';
+import {
+  findExpiredOrganizations,
+  findNewestOrganizations,
+  organizationsTable,
+} from '../resources/organizations/store.ts';
 import { resetOrganization } from '../resources/resets/machine.ts';
 import { exportOrganization, forkOrganization, importOrganization } from '../resources/snapshots/machine.ts';
 import { createTenant } from '../resources/tenants/machine.ts';
@@ -21,12 +25,16 @@ import { newApiKey } from './console-errands.ts';
 import { presentImport } from './fork-errand.ts';
 import type { AsFork } from './snapshot-arrival.ts';
 import type { ImportResult, Snapshots } from './snapshots.ts';
+import { systemCommand } from './system-command.ts';
 
 export interface OperatorSettings {
   readonly engine: Engine;
   readonly reader: Reader;
   readonly wallClock: () => Instant;
+  /** By which organizations expire, also on a server whose wall clock stands still by a seed. */
+  readonly realTime: () => Instant;
   readonly reset: (submission: Submission) => Promise<Answer>;
+  readonly remove: (submission: Submission) => Promise<Answer>;
   readonly snapshots: Snapshots;
 }
 
@@ -43,6 +51,12 @@ export interface AskedTenant {
   readonly keyName?: string;
   /** True by default: the organization was created together with the key. */
   readonly mayReset?: boolean;
+  readonly expiresAt?: string;
+}
+
+export interface AskedFork {
+  readonly name: string;
+  readonly expiresAt?: string;
 }
 
 export interface AskedKey {
@@ -54,6 +68,8 @@ export interface AskedKey {
 }
 
 const defaultName = 'default';
+const expiryMsMax = 366 * 86_400_000;
+const expiredInRoundMax = 500;
 
 /** What the operator of a server does with organizations, in Sandbank's own name. */
 export class Operator {
@@ -71,8 +87,10 @@ export class Operator {
     return findNewestOrganizations(reader, after, limit);
   }
 
-  createTenant(request: OperatorRequest, asked: AskedTenant): Promise<Answer> {
+  async createTenant(request: OperatorRequest, asked: AskedTenant): Promise<Answer | Refusal> {
     const { name, application, scopes, keyName, mayReset } = asked;
+    const expiresAt = this.#expiry(asked.expiresAt);
+    if (typeof expiresAt === 'object' && expiresAt !== null) return expiresAt;
     const { mint } = this.#settings.engine;
     const orgId = formatId('organization', mint.organization(name));
     const input = {
@@ -82,6 +100,7 @@ export class Operator {
       scopes: scopes ?? allScopes,
       mayReset: mayReset ?? true,
       made: newApiKey(),
+      expiresAt,
     };
     return this.#submit(request, createTenant, input, orgId, null);
   }
@@ -105,6 +124,39 @@ export class Operator {
       others: await countActiveKeys(reader, orgId, appId, wallClock()),
     };
     return this.#submit(request, createApiKey, input, orgId, appId);
+  }
+
+  async delete(request: OperatorRequest, orgId: string): Promise<Answer | Refusal> {
+    if (!(await this.#find(orgId))) return refuse('resource_not_found');
+    return this.#settings.remove(this.#submission(request, deleteOrganization, { name: null }, orgId, null));
+  }
+
+  /** Deletes organizations whose time is over, some hundreds at most. Returns how many there were. */
+  async expire(): Promise<number> {
+    const { engine, reader, realTime, wallClock, remove } = this.#settings;
+    const orgIds = await findExpiredOrganizations(reader, realTime(), expiredInRoundMax);
+    let deleted = 0;
+    for (const orgId of orgIds) {
+      const suffix = engine.mint.own(orgId);
+      const place = { orgId, appId: null };
+      const { code } = await remove(
+        systemCommand(deleteOrganization, { name: null }, place, 'expiry', wallClock(), suffix),
+      );
+      // Another node may have been faster; one that is busy is left to the next round.
+      if (code === null) deleted += 1;
+    }
+    return deleted;
+  }
+
+  /** An instant between now and a year from now. */
+  #expiry(text: string | undefined): Instant | null | Refusal {
+    if (text === undefined) return null;
+    const [at, now] = [Date.parse(text), this.#settings.realTime()];
+    if (at > now && at <= now + expiryMsMax) return at;
+    return refuse('invalid_request', {
+      message: '/expiresAt must be in the future, and at most 366 days from now.',
+      param: '/expiresAt',
+    });
   }
 
   async reset(request: OperatorRequest, orgId: string): Promise<Answer | Refusal> {
@@ -151,11 +203,18 @@ export class Operator {
   }
 
   /** As with an export, the source's audit trail has its row before anything is copied. */
-  async fork(request: OperatorRequest, orgId: string, name: string): Promise<Presented | Refusal> {
+  async fork(
+    request: OperatorRequest,
+    orgId: string,
+    { name, expiresAt: text }: AskedFork,
+  ): Promise<Presented | Refusal> {
+    const expiresAt = this.#expiry(text);
+    if (typeof expiresAt === 'object' && expiresAt !== null) return expiresAt;
     if (!(await this.#find(orgId))) return refuse('resource_not_found');
     const noted = await this.#submit(request, forkOrganization, null, orgId, null);
     if (noted.code !== null) return refuse(noted.code);
-    return this.#noted(request, await this.#settings.snapshots.fork(orgId, this.#asFork(request, name)));
+    const asFork = { ...this.#asFork(request, name), expiresAt };
+    return this.#noted(request, await this.#settings.snapshots.fork(orgId, asFork));
   }
 
   #asFork({ id: requestId }: OperatorRequest, name: string | undefined): AsFork {

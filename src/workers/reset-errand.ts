@@ -12,6 +12,20 @@ export interface ResetErrandSettings {
   readonly requestLog: Pick<RequestLog, 'flush'> | undefined;
 }
 
+/** What is written behind goes with the rest, and does not come after it. */
+export function deleteErrand({
+  engine,
+  flush,
+}: {
+  readonly engine: Engine;
+  readonly flush: () => Promise<unknown>;
+}): (submission: Submission) => Promise<Answer> {
+  return async (submission) => {
+    await flush();
+    return engine.submit(submission);
+  };
+}
+
 /** A reset needs to know the applications of its organization, because deciding is pure and each has a clock. */
 export function resetErrand(settings: ResetErrandSettings): (submission: Submission) => Promise<Answer> {
   const { engine, reader, requestLog } = settings;

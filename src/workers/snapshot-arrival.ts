@@ -29,6 +29,8 @@ export interface AsFork {
   readonly name: string | undefined;
   readonly requestId: string;
   readonly now: Instant;
+  /** When the copy is deleted. */
+  readonly expiresAt?: Instant | null;
 }
 
 /** A secret as a snapshot has it. */
@@ -71,7 +73,11 @@ export function arrivalOf(
   const rewritten = new Map<SnapshotRow, string>();
   const orgId = ids.get(organization.id) ?? organization.id;
   for (const row of rowsOf('organizations'))
-    if (fork) rewritten.set(row, JSON.stringify({ ...row.fields, name }));
+    if (fork) {
+      const { expiresAt = null } = fork;
+      const expiry = expiresAt === null ? null : new Date(expiresAt).toISOString();
+      rewritten.set(row, JSON.stringify({ ...row.fields, name, expires_at: expiry }));
+    }
   const apiKeys = rowsOf('api_keys').map((row) => {
     const shown = { id: idOf(row), name: String(row.fields.name) };
     if (!fork) return shown;

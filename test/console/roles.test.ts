@@ -27,6 +27,7 @@ import {
 const expected: Readonly<Record<string, Role>> = {
   'GET organization': 'viewer',
   'POST organization/rename': 'admin',
+  'POST organization/delete': 'owner',
   'GET members': 'viewer',
   'POST members/{id}/role': 'admin',
   // Of somebody else; everybody may leave, which members.test.ts shows.

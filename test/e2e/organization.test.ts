@@ -123,6 +123,30 @@ describeInBrowser('the page of an organization', () => {
     expect(xml).not.toContain('transfer.quoted');
   });
 
+  test('a developer cannot delete the organization; an owner types its name first', async () => {
+    page = await office.open('developer', 'organization');
+    await page.getByText('Owners of the organization do this.').waitFor();
+    expect(await button('Delete organization…').count()).toBe(0);
+    page = await office.open('owner', 'organization');
+    await button('Fork organization…').click();
+    await dialog().getByLabel('Name of the copy').fill('Acme to delete');
+    await button('Fork').click();
+    await page.getByRole('link', { name: 'Open Acme to delete' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await page.goto(page.url().replace(/(org_\w+).*/, '$1/organization'));
+    await button('Delete organization…').click();
+    await expectAccessible(page, 'the dialog that deletes', { except: ['region'] });
+    const confirm = dialog().getByRole('button', { name: 'Delete organization', exact: true });
+    await dialog().getByLabel('Type Acme to delete to confirm').fill('Acme');
+    expect(await confirm.isDisabled()).toBe(true);
+    await dialog().getByLabel('Type Acme to delete to confirm').fill('Acme to delete');
+    await confirm.click();
+    await page.getByRole('banner').getByText('Acme', { exact: true }).waitFor();
+    expect(await page.getByText('Acme to delete').count()).toBe(0);
+    // The organization itself is untouched.
+    await idsOf(office.caller);
+  });
+
   test('a developer lets the counting start over', async () => {
     await office.caller.post('payments', payment);
     page = await office.open('developer', 'coverage?show=met', looks[1][1]);

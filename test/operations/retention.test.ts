@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sweepDeleted } from '../../src/engine/clearing.ts';
 import { DeliveryQueue } from '../../src/engine/delivery-queue.ts';
 import { RequestJournal } from '../../src/engine/request-journal.ts';
 import type { Server } from '../../src/server.ts';
@@ -23,6 +24,7 @@ describe('what is old enough', () => {
     return {
       ...{ engine: openEngine(database), queue: new DeliveryQueue(database, 'a test'), people },
       journal: new RequestJournal(database),
+      operator: { expire: () => server.operator.expire(), sweep: () => sweepDeleted(database, 0) },
       attemptDays: 30,
       requestDays: 7,
       wallClock: Date.now,
@@ -79,6 +81,8 @@ describe('what is old enough', () => {
       requests: rows,
       request_counts: rows + 1,
       sign_ins: rows,
+      expired_organizations: 0,
+      deleted_organization_rows: 0,
       finished: 3,
     });
     expect(await count(`idempotency where key like 'old %'`)).toBe(1);

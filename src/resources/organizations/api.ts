@@ -5,7 +5,12 @@ import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import type { ConsoleRoute } from '../../kernel/route.ts';
 import { strict, text } from '../../kernel/schema.ts';
-import { type OrganizationRow, organizationMachine, renameOrganization } from './machine.ts';
+import {
+  deleteOrganization,
+  type OrganizationRow,
+  organizationMachine,
+  renameOrganization,
+} from './machine.ts';
 import { organizationsTable } from './store.ts';
 
 /** Organizations are made in the console or by the seed file; the API shows a key its own through `developer_api_status`. */
@@ -25,6 +30,7 @@ export const organizationResource: Resource<OrganizationRow> = {
   }),
 };
 
+const DeleteBody = strict({ name: text(limits.nameLengthMax) });
 const RenameBody = strict({ name: text(limits.nameLengthMax) });
 
 export const organizationRoutes: readonly ConsoleRoute[] = [
@@ -51,5 +57,17 @@ export const organizationRoutes: readonly ConsoleRoute[] = [
     target: 'organization',
     command: renameOrganization,
     input: ({ body }) => ({ name: (body as Static<typeof RenameBody>).name }),
+  },
+  {
+    operationId: 'deleteOrganization',
+    method: 'POST',
+    path: 'organization/delete',
+    within: 'organization',
+    role: 'owner',
+    summary: 'Delete the organization with everything that belongs to it; name must be its name',
+    body: DeleteBody,
+    target: 'organization',
+    command: deleteOrganization,
+    input: ({ body }) => ({ name: (body as Static<typeof DeleteBody>).name }),
   },
 ];

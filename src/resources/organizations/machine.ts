@@ -22,6 +22,8 @@ export interface OrganizationRow {
   readonly name: string;
   /** How many members are owners. The last one can neither leave nor step down. */
   readonly owners: number;
+  /** By the real time; null for an organization that stays. */
+  readonly expiresAt: Instant | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }
@@ -51,9 +53,42 @@ export const renameOrganization: CommandKind<{ readonly name: string }> = {
   },
 };
 
-export function newOrganization(orgId: string, name: string, owners: number, now: Instant): OrganizationRow {
+/**
+ * Deletes an organization with everything that belongs to it. Only the audit trail stays, and this command is its last row. A
+ * person types the name; the operator and the expiry name the organization by its id.
+ */
+export const deleteOrganization: CommandKind<{ readonly name: string | null }> = {
+  name: 'organizations.delete',
+  success: 'ok',
+  clears: true,
+  deletes: true,
+  reads: (_input, { orgId }) => [{ resource: 'organization', id: orgId, lock: 'update' }],
+  decide: ({ name }, { orgId }, rows) => {
+    const organization = rows.get<OrganizationRow>('organization', orgId);
+    if (!organization) return refuse('resource_not_found');
+    if (name !== null && name !== organization.name)
+      return refuse('organization_name_mismatch', { param: '/name' });
+    const { answer } = accepted([], 'organization', organization);
+    const shown = {
+      object: 'organization',
+      sandbox: true,
+      status: 'deleted',
+      id: orgId,
+      name: organization.name,
+    } as const;
+    return { ok: true, changes: [], answer: { ...answer, shown } };
+  },
+};
+
+export function newOrganization(
+  orgId: string,
+  name: string,
+  owners: number,
+  now: Instant,
+  expiresAt: Instant | null = null,
+): OrganizationRow {
   return {
-    ...{ orgId, id: orgId, name, owners },
+    ...{ orgId, id: orgId, name, owners, expiresAt },
     ...{ status: 'active', version: 1, createdAt: now, updatedAt: now },
   };
 }

@@ -1,5 +1,5 @@
 import type { Reader } from '../../kernel/route.ts';
-import { defineTable, type Statement, selectList } from '../../kernel/table.ts';
+import { defineTable, type Instant, type Statement, selectList } from '../../kernel/table.ts';
 import type { OrganizationRow } from './machine.ts';
 
 export const organizationsTable = defineTable<OrganizationRow>('organizations', ['org_id', 'id'], {
@@ -9,6 +9,7 @@ export const organizationsTable = defineTable<OrganizationRow>('organizations', 
   version: 'integer',
   name: 'text',
   owners: 'integer',
+  expiresAt: 'timestamptz',
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 });
@@ -45,4 +46,19 @@ export function findNewestOrganizations(
 ): PromiseLike<readonly OrganizationRow[]> {
   const at = after === undefined ? null : new Date(after.createdAt).toISOString();
   return reader.rows<OrganizationRow>(newest, [at, after?.id ?? null, limit]);
+}
+
+const expired: Statement = {
+  name: 'organizations_expired',
+  text: `select o.id from organizations o where o.expires_at <= $1::timestamptz order by o.expires_at, o.id limit $2`,
+};
+
+/** Those whose time is over, the oldest first. There is no index for it: a worker asks every ten minutes. */
+export async function findExpiredOrganizations(
+  reader: Pick<Reader, 'rows'>,
+  now: Instant,
+  limit: number,
+): Promise<readonly string[]> {
+  const rows = await reader.rows<{ id: string }>(expired, [new Date(now).toISOString(), limit]);
+  return rows.map(({ id }) => id);
 }

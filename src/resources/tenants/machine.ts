@@ -1,6 +1,8 @@
 import { accepted, type CommandKind, change } from '../../kernel/command.ts';
 import { formatId } from '../../kernel/ids.ts';
+import { instantToText } from '../../kernel/list.ts';
 import type { Scope } from '../../kernel/scopes.ts';
+import type { Instant } from '../../kernel/table.ts';
 import { defaultTerms } from '../../kernel/terms.ts';
 import { apiKeyMachine, type MadeKey, newKey } from '../api-keys/machine.ts';
 import { applicationMachine, newApplication } from '../applications/machine.ts';
@@ -13,6 +15,7 @@ export interface CreateTenant {
   readonly scopes: readonly Scope[];
   readonly mayReset: boolean;
   readonly made: MadeKey;
+  readonly expiresAt: Instant | null;
 }
 
 /**
@@ -24,8 +27,11 @@ export const createTenant: CommandKind<CreateTenant> = {
   success: 'created',
   answersWithSecret: true,
   reads: () => [],
-  decide: ({ name, applicationName, keyName, scopes, mayReset, made }, { orgId, suffix, wallNow }) => {
-    const organization = newOrganization(orgId, name, 0, wallNow);
+  decide: (
+    { name, applicationName, keyName, scopes, mayReset, made, expiresAt },
+    { orgId, suffix, wallNow },
+  ) => {
+    const organization = newOrganization(orgId, name, 0, wallNow, expiresAt);
     const appId = formatId('application', suffix);
     const application = newApplication(orgId, appId, applicationName, defaultTerms, wallNow);
     const settings = { name: keyName, scopes, mayReset, allowedCidrs: [], expiresAt: null };
@@ -41,7 +47,7 @@ export const createTenant: CommandKind<CreateTenant> = {
       object: 'tenant',
       sandbox: true,
       status: 'ok',
-      organization: { id: orgId, name },
+      organization: { id: orgId, name, expiresAt: expiresAt === null ? null : instantToText(expiresAt) },
       application: { id: appId, name: applicationName },
       apiKey: { id: key.id, scopes, mayReset },
     } as const;

@@ -1,0 +1,57 @@
+import { useState } from 'react';
+import { useWrite } from '../../client/queries.ts';
+import { useAllowed } from '../../frame/session.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field, Input, isAbout } from '../../parts/field.tsx';
+
+export function DeleteCard({ name }: { readonly name: string }) {
+  const mayDelete = useAllowed('owner');
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <Card
+      title="Delete"
+      description="Deletes the organization with its applications, API keys, webhooks, members and records. The audit trail is retained for the operator of the server."
+    >
+      {mayDelete ? (
+        <Button onClick={() => setAsking(true)}>Delete organization…</Button>
+      ) : (
+        <p className="text-sm text-muted">Owners of the organization do this.</p>
+      )}
+      {isAsking ? <DeleteOrganization name={name} onClose={() => setAsking(false)} /> : null}
+    </Card>
+  );
+}
+
+/** The owner types the name, so that nobody deletes the wrong organization. */
+function DeleteOrganization({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
+  const [typed, setTyped] = useState('');
+  const remove = useWrite<unknown, { name: string }>('org/organization/delete', {
+    // The page is loaded again, so that nothing of the organization is left in it.
+    onDone: () => location.assign('/console/'),
+  });
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={onClose}
+      title={`Delete ${name}?`}
+      description="API keys stop working and all members lose access, now. This cannot be undone: download a snapshot first if you may need the records."
+      submitLabel="Delete organization"
+      onSubmit={() => void remove.write({ name: typed })}
+      isBusy={remove.isBusy}
+      isSubmitDisabled={typed !== name}
+      problem={isAbout(remove.problem, 'name') ? null : remove.problem}
+    >
+      <Field label={`Type ${name} to confirm`} problem={remove.problem} param="name">
+        <Input
+          required
+          maxLength={200}
+          autoComplete="off"
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      </Field>
+    </Dialog>
+  );
+}
