@@ -126,7 +126,9 @@ test.each(figures)('%s has the current figure for %s', async (page, figure, valu
 
 test('docs/examiner.md has a row for each outcome', async () => {
   const text = await readFile(new URL('../docs/examiner.md', import.meta.url), 'utf8');
-  const rows = [...text.matchAll(/^\| `(\w+)` \| (?!critical|major|minor|meaning)/gm)].map(([, name]) => name);
+  const rows = [...text.matchAll(/^\| `(\w+)` \| (?!critical|major|minor|meaning)/gm)].map(
+    ([, name]) => name,
+  );
   expect(rows).toEqual([...outcomes]);
 });
 
