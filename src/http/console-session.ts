@@ -20,6 +20,7 @@ import { acceptInvitation, isOpen } from '../resources/invitations/machine.ts';
 import { findInvitation, type KnownInvitation } from '../resources/invitations/store.ts';
 import { foundOrganization } from '../resources/members/machine.ts';
 import { findMemberships, mayFound, refuseOrganization } from '../resources/members/store.ts';
+import { accountTrail } from './account-trail.ts';
 import { refuseOrigin } from './console-origin.ts';
 import { type ConsoleSettings, consolePrefix, personOf, setCookies, visitorOf } from './console-routes.ts';
 import { createRateLimiter } from './rate-limit.ts';
@@ -73,6 +74,7 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
   const { people, engine, reader, publicUrl, wallClock, uptime } = settings;
   const anonymous = createRateLimiter(anonymousPerSecond);
   const creations = new KeyedMutex();
+  const note = accountTrail(settings);
 
   const session = async (person: Person | null): Promise<Presented> => {
     const memberships = person ? await findMemberships(reader, person.id) : [];
@@ -198,29 +200,36 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
 
   post('session/sign_in', SignIn, async (asked, request, reply) => {
     const person = taken(reply, await people.signIn(asked, visitorOf(request)));
+    if (person) await note(request, person, 'sign_in');
     const presented = await session(person);
     return show(reply, person ? presented : { ...presented, status: 'two_factor_required' });
   });
 
   post('session/two_factor', Second, async ({ code, backupCode }, request, reply) => {
     const asked = code === undefined ? { backupCode: backupCode ?? '' } : { code };
-    return show(reply, await session(taken(reply, await people.verifySecond(asked, visitorOf(request)))));
+    const person = taken(reply, await people.verifySecond(asked, visitorOf(request)));
+    await note(request, person, 'sign_in');
+    return show(reply, await session(person));
   });
 
   post('session/sign_out', Nothing, async (_body, request, reply) => {
+    const found = await people.whoIs(visitorOf(request));
     taken(reply, await people.signOut(visitorOf(request)));
+    if (found) await note(request, found.value.person, 'sign_out');
     return show(reply, await session(null));
   });
 
   post('session/profile', Profile, async ({ name }, request, reply) => {
     const person = await signedIn(request, reply);
     taken(reply, await people.rename(name, visitorOf(request)));
+    await note(request, person, 'rename');
     return show(reply, await session({ ...person, name }));
   });
 
   post('session/password', NewPassword, async (asked, request, reply) => {
     const person = await signedIn(request, reply);
     taken(reply, await people.changePassword(asked, person, visitorOf(request)));
+    await note(request, person, 'change_password');
     return show(reply, await session(person));
   });
 
@@ -254,6 +263,7 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
   post('session/devices/revoke_others', Nothing, async (_body, request, reply) => {
     const person = await signedIn(request, reply);
     taken(reply, await people.revokeOthers(visitorOf(request)));
+    await note(request, person, 'revoke_sessions');
     return show(reply, await session(person));
   });
 
@@ -261,6 +271,7 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
     const person = await signedIn(request, reply);
     const { id } = request.params as { id: string };
     taken(reply, await people.revokeDevice(id, visitorOf(request)));
+    await note(request, person, 'revoke_sessions');
     return show(reply, await session(person));
   });
 
@@ -282,12 +293,14 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
   post('session/two_factor/confirm', Code, async ({ code }, request, reply) => {
     await signedIn(request, reply);
     const person = taken(reply, await people.verifySecond({ code }, visitorOf(request)));
+    await note(request, person, 'enable_two_factor');
     return show(reply, await session({ ...person, hasTwoFactor: true }));
   });
 
   post('session/two_factor/disable', WithPassword, async ({ password }, request, reply) => {
     const person = await signedIn(request, reply);
     taken(reply, await people.disableTwoFactor(password, person, visitorOf(request)));
+    await note(request, person, 'disable_two_factor');
     return show(reply, await session({ ...person, hasTwoFactor: false }));
   });
 

@@ -206,7 +206,8 @@ describe('the container image and compose.yaml', () => {
     expect(block).toMatch(/^ {4}healthcheck:\n {6}test: /m);
     for (const [, options] of block.matchAll(/^ {6}- \/\S+?:(\S*size=\S+)$/gm))
       expect(options).toMatch(/noexec/);
-    expect(block).toMatch(/^ {4}tmpfs:\n {6}- \/tmp:size=\d+m/m);
+    expect(block).toMatch(/^ {4}tmpfs:\n {6}- \/run\/scratch:size=\d+m/m);
+    expect(block).toMatch(/^ {6}TMPDIR: \/run\/scratch$/m);
     expect(block).not.toMatch(/privileged|network_mode: host|docker\.sock/);
   });
 

@@ -177,6 +177,34 @@ export const resetMember: CommandKind<ResetMember> = {
   },
 };
 
+const accountActions = [
+  'sign_in',
+  'sign_out',
+  'rename',
+  'change_password',
+  'enable_two_factor',
+  'disable_two_factor',
+  'revoke_sessions',
+] as const;
+export type AccountAction = (typeof accountActions)[number];
+
+/** What a member did with their account. Nothing of the organization changes, but its audit trail has a row. */
+export const noteAccount = Object.fromEntries(
+  accountActions.map((action) => [action, accountCommand(action)]),
+) as Readonly<Record<AccountAction, CommandKind<{ readonly personId: string }>>>;
+
+function accountCommand(action: AccountAction): CommandKind<{ readonly personId: string }> {
+  return {
+    name: `account.${action}`,
+    success: 'ok',
+    reads: ({ personId }) => [{ resource: 'member', id: memberIdOf(personId), lock: 'none' }],
+    decide: ({ personId }, _context, rows) => {
+      const member = rows.get<MemberRow>('member', memberIdOf(personId));
+      return member ? accepted([], 'member', member) : refuse('resource_not_found');
+    },
+  };
+}
+
 /** A person becomes a member, for the first time or again, or has another role from now on. */
 export function joined(
   organization: OrganizationRow,

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Server } from '../../src/server.ts';
+import type { Answer } from '../support/api-client.ts';
+import { openServer } from '../support/server.ts';
+import {
+  auditOf,
+  found,
+  goodPassword,
+  newcomer,
+  ok,
+  type Person,
+  totp,
+  Visitor,
+} from '../support/visitor.ts';
+
+const newPassword = 'a newer horse battery';
+let server: Server;
+let ada: Person;
+let orgIds: readonly string[];
+
+beforeAll(async () => {
+  server = await openServer('pglite');
+  ada = await newcomer(server, 'Ada');
+  orgIds = [await found(ada, 'Acme'), await found(ada, 'Globex')];
+});
+afterAll(() => server?.close());
+
+/** One row in every organization of the person. */
+async function expectRows(answer: Answer, action: string, by: Visitor = ada): Promise<void> {
+  ok(answer);
+  const rows = await auditOf(server, answer);
+  expect(new Set(rows.map(({ orgId }) => orgId)), action).toEqual(new Set(orgIds));
+  expect(rows).toHaveLength(orgIds.length);
+  for (const row of rows)
+    expect(row).toMatchObject({
+      ...{ action, outcome: 'accepted', code: null, appId: null, ip: by.address },
+      ...{ actorKind: 'person', actorId: ada.personId, resource: 'member', resourceId: ada.memberId },
+    });
+}
+
+test('changes of an account leave a row in the trail of every organization of the person', async () => {
+  const browser = new Visitor(server.app);
+  const credentials = { email: ada.email, password: goodPassword };
+  await expectRows(await browser.post('session/sign_in', credentials), 'account.sign_in', browser);
+  await expectRows(await browser.post('session/sign_out'), 'account.sign_out', browser);
+  await expectRows(await ada.post('session/profile', { name: 'Ada L.' }), 'account.rename');
+  const change = { currentPassword: goodPassword, newPassword };
+  await expectRows(await ada.post('session/password', change), 'account.change_password');
+  await expectRows(await ada.post('session/devices/revoke_others'), 'account.revoke_sessions');
+  const pending = await ada.post('session/two_factor/enable', { password: newPassword });
+  expect(await auditOf(server, pending), 'nothing has changed yet').toEqual([]);
+  const code = totp(String(ok(pending).secret));
+  await expectRows(await ada.post('session/two_factor/confirm', { code }), 'account.enable_two_factor');
+  const half = new Visitor(server.app);
+  const first = await half.post('session/sign_in', { email: ada.email, password: newPassword });
+  expect(await auditOf(server, first), 'the second factor is missing').toEqual([]);
+  const [backupCode] = ok(pending).backupCodes as readonly string[];
+  await expectRows(await half.post('session/two_factor', { backupCode }), 'account.sign_in', half);
+  const disabled = await ada.post('session/two_factor/disable', { password: newPassword });
+  await expectRows(disabled, 'account.disable_two_factor');
+});
+
+test('a refused change and a failed sign-in leave none', async () => {
+  const answers = [
+    await new Visitor(server.app).post('session/sign_in', {
+      email: ada.email,
+      password: 'wrong horse battery',
+    }),
+    await ada.post('session/password', { currentPassword: 'wrong horse battery', newPassword }),
+  ];
+  for (const answer of answers) {
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(await auditOf(server, answer)).toEqual([]);
+  }
+});
