@@ -146,11 +146,8 @@ class GroupedLookup {
 /** A statement whose first parameter is an organization reads rows of that organization only. */
 function assertOwned(rows: readonly unknown[], first: unknown): void {
   if (typeof first !== 'string' || !isId('organization', first)) return;
-  for (const row of rows as readonly { readonly orgId?: unknown }[])
-    assert(
-      row.orgId === undefined || row.orgId === first,
-      `a statement for ${first} read a row of ${row.orgId}`,
-    );
+  for (const { orgId = null } of rows as readonly { readonly orgId?: string | null }[])
+    assert(orgId === null || orgId === first, `a statement for ${first} read a row of ${orgId}`);
 }
 
 function keyArrays(group: readonly Waiting[]): Buffer[] {

@@ -86,7 +86,7 @@ export function leaveAnswer(
 /** Whoever has the Idempotency-Key and the body of such a request could replay its response. */
 function answersWithSecret(request: FastifyRequest): boolean {
   const { route } = request.routeOptions.config;
-  return route !== undefined && 'command' in route && route.command.answersWithSecret === true;
+  return route !== undefined && 'command' in route && (route.command.answersWithSecret ?? false);
 }
 
 /** Whoever follows the log asks all the time, and would see little else than that. Such a request is counted, and not kept. */
