@@ -107,6 +107,9 @@ describe.each(decidedOn('postgres'))('on %s every operation answers with', (kind
       ask(shop.client, route, { headers: { 'content-type': 'text/plain' } }),
     ));
 
+  test('421 to a host that is not served', () =>
+    expectAll(routes, 421, (route) => ask(shop.client, route, { headers: { host: 'evil.test' } })));
+
   test('422 to a key that was used for something else', async () => {
     const idempotencyKey = 'used';
     await shop.client.post('developer_api_customers', { name: 'Ada' }, { idempotencyKey });
