@@ -1,25 +1,19 @@
 import type { ClaimedDelivery, DeliveryQueue, EndpointKey, MarkedAttempt } from '../engine/delivery-queue.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { FaultCounter } from '../engine/fault-counter.ts';
-import type { Vault } from '../engine/vault.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Instant } from '../kernel/table.ts';
-import { attemptDelivery, type Watching } from './attempt.ts';
+import { type AttemptSettings, attemptDelivery } from './attempt.ts';
 import { overtakes, strikeDeliveries } from './delivery-faults.ts';
 import { giveUpHopeless } from './give-up.ts';
 import { Lane, restMs } from './lane.ts';
-import type { Sender } from './sender.ts';
 
-export interface DelivererSettings extends Watching {
+export interface DelivererSettings extends Omit<AttemptSettings, 'engine'> {
   readonly queue: DeliveryQueue;
   readonly engine: Engine;
-  readonly sender: Sender;
-  readonly vault: Vault;
   readonly faults: FaultCounter;
   /** Few where others send as well, so that each gets some of what there is; many for one that is alone. */
   readonly endpointsInClaimMax: number;
-  readonly wallClock: () => Instant;
-  readonly realTime: () => Instant;
   readonly onError: (error: unknown, what: string) => void;
 }
 

@@ -234,7 +234,13 @@ export const provokedBy = {
     'scope_missing',
     'unsupported_currency',
   ],
-  consoleRoles: ['idempotency_key_missing', 'resource_not_found', 'role_missing', 'session_missing'],
+  consoleRoles: [
+    'idempotency_key_missing',
+    'organization_name_mismatch',
+    'resource_not_found',
+    'role_missing',
+    'session_missing',
+  ],
   consoleOrigin: ['invalid_request', 'origin_not_allowed', 'resource_not_found', 'session_missing'],
   resetPermission: ['reset_not_permitted', 'role_missing', 'scope_missing'],
   reset: [

@@ -321,6 +321,9 @@ describe.each(decidedOn('postgres'))('roles on %s', (kind) => {
       const person = acme[role];
       const answer = await call(person, one, id);
       if (isAtLeast(role, least)) {
+        // Let in, and stopped by the name: the organization is needed further on. test/operator/deletion.test.ts deletes one.
+        if (route.operationId === 'deleteOrganization')
+          return void expect(answer.code).toBe('organization_name_mismatch');
         expect(answer.status, answer.text).toBeLessThan(300);
         if (route.method === 'POST') await expectAudited(answer, one, person);
         return;
