@@ -79,9 +79,14 @@ export class Lane {
     this.#waiting.push(...claims);
   }
 
+  /** The delivery that `next` would take; undefined while the endpoint takes no other one. */
+  peek(): ClaimedDelivery | undefined {
+    return this.#sending.size < this.#limitNow ? this.#waiting[0] : undefined;
+  }
+
   /** The next to be sent, if the endpoint takes another one now. */
   next(): ClaimedDelivery | undefined {
-    if (this.#sending.size >= this.#limitNow) return undefined;
+    if (!this.peek()) return undefined;
     const claim = this.#waiting.shift();
     if (claim) this.#sending.add(claim);
     return claim;
