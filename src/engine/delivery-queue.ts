@@ -78,7 +78,7 @@ export class DeliveryQueue {
     const claims = rows.map(({ hasMore: _, ...row }) => {
       const data = dataByEvent.get(`${row.orgId} ${row.eventId}`);
       if (data === undefined) throw new Error(`the claim of ${row.id} came without its event`);
-      return { ...row, data };
+      return { ...row, data, isReordered: false };
     });
     return { claims, hasMore: rows[0]?.hasMore ?? false };
   }

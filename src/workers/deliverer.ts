@@ -7,7 +7,7 @@ import type { Instant } from '../kernel/table.ts';
 import { attemptDelivery, type Watching } from './attempt.ts';
 import { AttemptRecorder, type RecordedAttempt } from './attempt-recorder.ts';
 import { DeliveryCapacity } from './delivery-capacity.ts';
-import { overtakes, strikeDeliveries } from './delivery-faults.ts';
+import { strikeDeliveries } from './delivery-faults.ts';
 import { Lane, restMs } from './lane.ts';
 import type { Sender } from './sender.ts';
 
@@ -277,16 +277,6 @@ export class Deliverer {
     void this.#recorder.start();
     await recorded;
     if (!attempt) this.#capacity.release(claim);
-    const overtaken = attempt ? overtakes(claim) : [];
-    if (overtaken.length > 0) await this.#release(claim, overtaken);
-  }
-
-  /** What fault plans held until this one was sent goes out now. When that cannot be written, it goes when its time is up. */
-  async #release(claim: ClaimedDelivery, overtaken: readonly string[]): Promise<void> {
-    await this.#settings.faults
-      .release(claim.orgId, overtaken)
-      .catch((error: unknown) => this.#settings.onError(error, 'held deliveries were not let go'));
-    this.wake(claim);
   }
 
   /** The endpoints of a batch that this process has nothing more for. */

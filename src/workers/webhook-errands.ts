@@ -226,7 +226,8 @@ function claimOf({ webhook, event, delivery }: Begun): ClaimedDelivery {
     advanceRequestId: null,
     fault: null,
     faultPlans: null,
-    held: null,
+    heldUntil: null,
+    isReordered: false,
     failingSince: null,
   };
 }
