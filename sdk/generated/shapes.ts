@@ -43,6 +43,8 @@ export type ErrorCode =
   | 'webhook_url_not_allowed'
   | 'webhook_not_found'
   | 'webhook_limit_reached'
+  | 'webhook_host_limit_reached'
+  | 'replay_running'
   | 'fault_plans_limit'
   | 'examination_running'
   | 'rate_limited'

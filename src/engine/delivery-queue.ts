@@ -5,6 +5,7 @@ import type { Instant } from '../kernel/table.ts';
 import { sortedOrganizations } from './clearing.ts';
 import {
   type ClaimedDelivery,
+  type ClaimedRow,
   claim,
   clearBodies,
   copiedColumns,
@@ -25,6 +26,19 @@ import {
 
 export type { ClaimedDelivery, CopiedAttempt, EndpointKey, MarkedAttempt } from './delivery-statements.ts';
 
+export interface ClaimTerms {
+  readonly wallNow: Instant;
+  readonly leaseUntil: Instant;
+  /** The bytes of event data that the claim may return. One delivery is claimed whatever its size. */
+  readonly bytesMax: number;
+}
+
+export interface Claimed {
+  readonly claims: readonly ClaimedDelivery[];
+  /** More is due for these endpoints than `bytesMax` allowed. */
+  readonly hasMore: boolean;
+}
+
 const clearMax = 1_000;
 const endpointsMax = 2_000;
 
@@ -39,14 +53,13 @@ export class DeliveryQueue {
     this.#sender = sender;
   }
 
-  claim(
+  async claim(
     endpoints: readonly (EndpointKey & { readonly room: number })[],
-    wallNow: Instant,
-    leaseUntil: Instant,
-  ): Promise<readonly ClaimedDelivery[]> {
+    { wallNow, leaseUntil, bytesMax }: ClaimTerms,
+  ): Promise<Claimed> {
     // Sorted: two nodes that want the same endpoints ask for them in one order.
     const sorted = [...endpoints].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-    return this.#database.query<ClaimedDelivery>(claim, [
+    const rows = await this.#database.query<ClaimedRow>(claim, [
       ...keyArrays(sorted),
       encodeArray(
         'integer',
@@ -56,7 +69,18 @@ export class DeliveryQueue {
       new Date(leaseUntil).toISOString(),
       this.#sender,
       sortedOrganizations(sorted.map(({ orgId }) => orgId)),
+      Math.max(0, Math.floor(bytesMax)),
     ]);
+    // Deliveries of one event share one string.
+    const dataByEvent = new Map<string, string>();
+    for (const { orgId, eventId, data } of rows)
+      if (data !== null) dataByEvent.set(`${orgId} ${eventId}`, data);
+    const claims = rows.map(({ hasMore: _, ...row }) => {
+      const data = dataByEvent.get(`${row.orgId} ${row.eventId}`);
+      if (data === undefined) throw new Error(`the claim of ${row.id} came without its event`);
+      return { ...row, data, isReordered: false };
+    });
+    return { claims, hasMore: rows[0]?.hasMore ?? false };
   }
 
   /** And leaves the endpoints given to others. */

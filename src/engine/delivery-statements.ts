@@ -4,6 +4,14 @@ import type { RetryProfile } from '../kernel/retry.ts';
 import type { ColumnType, Instant, Statement } from '../kernel/table.ts';
 import type { EventRow } from '../kernel/trail.ts';
 
+/** A row of the claim statement. */
+export interface ClaimedRow extends Omit<ClaimedDelivery, 'data' | 'isReordered'> {
+  /** Null when an earlier row has the same event. */
+  readonly data: string | null;
+  /** The byte limit of the claim left out deliveries that are due. */
+  readonly hasMore: boolean;
+}
+
 /** An endpoint, by its organization and itself. */
 export interface EndpointKey {
   readonly orgId: string;
@@ -33,8 +41,10 @@ export interface ClaimedDelivery
   readonly fault: WebhookFault | null;
   /** The plans that may hit it; null when its application has none. */
   readonly faultPlans: readonly ActivePlan<WebhookFault>[] | null;
-  /** The deliveries that wait to be overtaken by it; null when there are none. */
-  readonly held: readonly string[] | null;
+  /** Until when a fault plan held it, before this claim. */
+  readonly heldUntil: Instant | null;
+  /** It changes places with another one: both are sent while nothing else is sent to the endpoint. */
+  readonly isReordered: boolean;
 }
 
 /** One more request with the same bytes, made before the attempt that counts. */
@@ -65,15 +75,20 @@ const clockOf = (app: string, wallNow: string) => `left join lateral (
  * A lease that has ended was that of a process that died: its attempt goes into the history, so that a receiver who got an
  * event twice finds the reason there.
  *
- * What waits to be overtaken is passed over until its time is up. While a clock is on its way nothing waits for time: then it is
- * let go when there is nothing left that could overtake it.
+ * A claim has a limit in bytes ($8), because an event may have 256 KiB and a process has a limited memory. Endpoints take turns
+ * (`rank`), so every endpoint gets its share of the bytes, and the first delivery is claimed whatever its size. An event that several
+ * endpoints receive counts once and is read once: only the first row of an event carries its data.
+ *
+ * A delivery that a fault plan holds is claimed together with the one that overtakes it, in addition to the room, so that the two can be
+ * sent in their new order; else when its time is up. While a clock is advanced nothing waits for real time: the delivery is
+ * claimed when nothing is left that could overtake it.
  */
 export const claim: Statement = {
   name: 'deliveries_claim',
   text: `with endpoint as materialized (
       select w.*, coalesce(c.now, $4::timestamptz) as now, c.offset_ms, c.stands_at, c.advance->>'requestId' as advance_id,
         h.failing_since, ${activePlans('webhooks', 'w.org_id', 'w.app_id')} as fault_plans,
-        (select jsonb_agg(d.id) from deliveries d
+        (select count(*) from deliveries d
           where d.org_id = w.org_id and d.webhook_id = w.id and d.held_until is not null) as held
       from unnest($1::text[], $2::text[], $3::integer[]) as k(org_id, id, room)
       cross join lateral (
@@ -86,17 +101,31 @@ export const claim: Statement = {
       ${clockOf('w.app_id', '$4::timestamptz')}
       where (select hold_organizations($7::text[])) and (h.sender is null or h.sender = $6 or h.sender_until <= $4)),
     due as materialized (
-      select e.org_id, e.id as webhook_id, d.id, d.lease_until, d.attempts from endpoint e cross join lateral (
-        select d.id, d.lease_until, d.attempts from deliveries d
+      select e.org_id, e.id as webhook_id, d.id, d.event_id, d.due_at, d.lease_until, d.attempts, d.held_until
+      from endpoint e cross join lateral (
+        select d.id, d.event_id, d.due_at, d.lease_until, d.attempts, d.held_until from deliveries d
         where d.org_id = e.org_id and d.webhook_id = e.id and d.status = 'pending' and d.due_at <= e.now
           and (d.lease_until is null or d.lease_until <= $4)
-          and (d.held_until is null or d.held_until <= $4 or e.advance_id is not null and not exists (
+          and (d.held_until is null or d.held_until <= $4 or exists (
+            select from deliveries o where o.org_id = e.org_id and o.webhook_id = e.id and o.status = 'pending'
+              and o.due_at <= e.now and o.held_until is null and o.attempts = 0 and o.trigger = 'event' and o.lease_until is null)
+            or e.advance_id is not null and not exists (
             select from deliveries o where o.org_id = e.org_id and o.webhook_id = e.id and o.status = 'pending'
               and o.due_at <= e.now and o.held_until is null and o.tries = 0))
-        order by d.due_at, d.id limit greatest(e.room, 0) for update skip locked) d),
+        order by d.due_at, d.id limit case when e.room > 0 then e.room + e.held else 0 end for update skip locked) d),
+    sized as (
+      select r.*, case when row_number() over (partition by r.org_id, r.event_id order by r.rank, r.webhook_id) = 1 then (
+          select octet_length(e.data::text) from events e where e.org_id = r.org_id and e.id = r.event_id) else 0 end as bytes
+      from (
+        select d.*, row_number() over (partition by d.org_id, d.webhook_id order by d.due_at, d.id) as rank from due d) r),
+    fitting as materialized (
+      select s.org_id, s.webhook_id, s.id, s.lease_until, s.attempts, s.held_until,
+        sum(s.bytes) over turns <= $8 or row_number() over turns = 1 as fits
+      from sized s window turns as (order by s.rank, s.org_id, s.webhook_id)),
+    taken as materialized (select f.* from fitting f where f.fits),
     sender as (
       insert into webhook_health as h (org_id, webhook_id, sender, sender_until)
-      select distinct d.org_id, d.webhook_id, $6, $5::timestamptz from due d order by 1, 2
+      select distinct d.org_id, d.webhook_id, $6, $5::timestamptz from taken d order by 1, 2
       on conflict (org_id, webhook_id) do update set sender = excluded.sender, sender_until = excluded.sender_until
         where h.sender is null or h.sender = excluded.sender or h.sender_until <= $4
       returning h.org_id, h.webhook_id),
@@ -104,20 +133,22 @@ export const claim: Statement = {
       insert into delivery_attempts (org_id, delivery_id, number, at, sent_at, duration_ms, error, status)
       select d.org_id, d.id, d.attempts + 1, $4, $4, 0,
         'The sender stopped before the outcome was known: the event may have arrived. It is sent again.', 'pending'
-      from due d join sender s on s.org_id = d.org_id and s.webhook_id = d.webhook_id where d.lease_until is not null),
+      from taken d join sender s on s.org_id = d.org_id and s.webhook_id = d.webhook_id where d.lease_until is not null),
     claimed as (
       update deliveries d set lease_until = $5, token = d.token + 1,
         attempts = d.attempts + case when u.lease_until is null then 0 else 1 end, held_until = null
-      from due u join sender s on s.org_id = u.org_id and s.webhook_id = u.webhook_id
+      from taken u join sender s on s.org_id = u.org_id and s.webhook_id = u.webhook_id
       where d.org_id = u.org_id and d.id = u.id
       returning d.org_id, d.id, d.app_id, d.webhook_id, d.event_id, d.trigger, d.tries, d.attempts, d.token, d.due_at, d.created_at,
-        d.fault_plan_id)
+        d.fault_plan_id, u.held_until as was_held_until)
     select d.org_id as "orgId", d.id, d.app_id as "appId", d.webhook_id as "webhookId", d.event_id as "eventId", d.trigger,
       d.tries, d.attempts, d.token, d.due_at as "dueAt", d.created_at as "createdAt", w.url, w.secrets,
       w.retry_profile as "retryProfile", w.concurrency_max as "concurrencyMax", e.type, e.sequence,
-      e.request_id as "requestId", e.data, e.created_at as "eventAt",
+      e.request_id as "requestId", e.created_at as "eventAt",
+      case when row_number() over (partition by d.org_id, d.event_id order by d.due_at, d.id) = 1 then e.data end as data,
+      exists (select from fitting f where not f.fits) as "hasMore",
       w.offset_ms as "offsetMs", w.stands_at as "standsAt", w.advance_id as "advanceRequestId",
-      w.failing_since as "failingSince", w.fault_plans as "faultPlans", w.held, d.fault_plan_id as "faultPlanId",
+      w.failing_since as "failingSince", w.fault_plans as "faultPlans", d.was_held_until as "heldUntil", d.fault_plan_id as "faultPlanId",
       case when d.fault_plan_id is null then null else (
         select p.fault from fault_plans p where p.org_id = d.org_id and p.id = d.fault_plan_id) end as fault
     from claimed d join endpoint w on w.org_id = d.org_id and w.id = d.webhook_id

@@ -4,7 +4,7 @@ import { type ActivePlan, patternOf } from '../kernel/fault.ts';
 import type { Instant } from '../kernel/table.ts';
 import type { Committed } from './batch.ts';
 import type { ClaimedDelivery } from './delivery-statements.ts';
-import { releaseHeld, type Taken, takeForDeliveries, takeForRequests } from './fault-statements.ts';
+import { holdDelivery, type Taken, takeForDeliveries, takeForRequests } from './fault-statements.ts';
 
 interface Waiter {
   readonly requestId: string;
@@ -22,13 +22,6 @@ export interface Strikable {
   readonly claim: ClaimedDelivery;
   /** When it is due if it is delayed; null when that stays. */
   readonly dueAt: Instant | null;
-}
-
-/** What a hit does to the row of a delivery. */
-export interface Strike {
-  readonly heldUntil: Instant | null;
-  /** Null when this process lets go of it. */
-  readonly leaseUntil: Instant | null;
 }
 
 const waitersMax = 500;
@@ -106,11 +99,14 @@ export class FaultCounter {
     }
   }
 
-  /** Which of these deliveries, in order, the plan hits: by their ids. What becomes of them is written with the count. */
+  /**
+   * Which of these deliveries, in order, the plan hits: by their ids. What becomes of them is written with the count. The lease is
+   * null when this process releases what was hit.
+   */
   async takeDeliveries(
     plan: ActivePlan,
     some: readonly Strikable[],
-    { heldUntil, leaseUntil }: Strike,
+    leaseUntil: Instant | null,
   ): Promise<ReadonlySet<string>> {
     const want = { plan, n: some.length, requestId: some[0]?.claim.requestId ?? '' };
     const taken = await this.#database.query<Taken>(takeForDeliveries, [
@@ -127,16 +123,15 @@ export class FaultCounter {
         'timestamptz',
         some.map(({ dueAt }) => dueAt),
       ),
-      textOf(heldUntil),
       textOf(leaseUntil),
     ]);
     this.#look(plan, taken, some.length);
     return new Set(some.flatMap(({ claim }, place) => (taken[place]?.isHit ? [claim.id] : [])));
   }
 
-  /** Lets go of deliveries that were held, because another one has overtaken them. */
-  async release(orgId: string, deliveryIds: readonly string[]): Promise<void> {
-    await this.#database.query(releaseHeld, [orgId, encodeArray('text', deliveryIds)]);
+  /** Ends the lease of a claimed delivery, and holds it until another one overtakes it or its time is up. */
+  async hold({ orgId, id, token }: ClaimedDelivery, heldUntil: Instant): Promise<void> {
+    await this.#database.query(holdDelivery, [orgId, id, token, textOf(heldUntil)]);
   }
 
   /** A plan that gave fewer numbers than asked for, or its last one, is known here as active and is not. */

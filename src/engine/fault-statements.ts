@@ -52,23 +52,24 @@ export interface Taken {
 export const takeForRequests: Statement = { name: 'fault_plans_take', text: `${count} ${answer}` };
 
 /**
- * For claimed deliveries, in order: $7 and $8 are their ids and tokens, $9 when each is due if the plan delays it, $10 until
- * when it is held, $11 its lease from now on, null when it is let go of. What is hit is written on the delivery in the same
+ * For claimed deliveries, in order: $7 and $8 are their ids and tokens, $9 when each is due if the plan delays it, $10 its lease from
+ * now on, null when it is released. What is hit is written on the delivery in the same
  * statement, so that no crash forgets it and no later claim hits it again.
  */
 export const takeForDeliveries: Statement = {
   name: 'fault_plans_take_deliveries',
   text: `${count},
     struck as (
-      update deliveries d set fault_plan_id = t.id, due_at = coalesce(l.due_at, d.due_at), held_until = $10::timestamptz,
-        lease_until = $11::timestamptz
+      update deliveries d set fault_plan_id = t.id, due_at = coalesce(l.due_at, d.due_at), lease_until = $10::timestamptz
       from taken t join unnest($7::text[], $8::integer[], $9::timestamptz[]) with ordinality as l(id, token, due_at, place)
         on l.place = t.place
       where t.hit = 1 and d.org_id = t.org_id and d.id = l.id and d.token = l.token and d.lease_until is not null)
     ${answer}`,
 };
 
-export const releaseHeld: Statement = {
-  name: 'deliveries_release_held',
-  text: `update deliveries d set held_until = null where d.org_id = $1 and d.id = any($2::text[]) and d.held_until is not null`,
+/** Holds a claimed delivery again, because nothing was claimed with it that could overtake it. */
+export const holdDelivery: Statement = {
+  name: 'deliveries_hold',
+  text: `update deliveries d set held_until = $4::timestamptz, lease_until = null
+    where d.org_id = $1 and d.id = $2 and d.token = $3 and d.lease_until is not null`,
 };

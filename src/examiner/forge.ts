@@ -1,3 +1,4 @@
+import { createHash, createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { eventPayload } from '../kernel/event.ts';
 import { formatId } from '../kernel/ids.ts';
@@ -19,6 +20,9 @@ export interface Message {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 }
+
+/** HMAC by a hash function, SHA-256 without a key, or HMAC-SHA256 with a key of no bytes. */
+export type Algorithm = 'sha256' | 'sha1' | 'sha512' | 'unkeyed' | 'empty key';
 
 export interface Wish {
   readonly type?: string;
@@ -94,6 +98,16 @@ export class Forge {
         'webhook-signature': signers.map((secret) => signatureOf(secret, { id, sentAt, body })).join(' '),
       },
     };
+  }
+
+  /** What the newest secret of the endpoint signs for a message: without a version, in base64. */
+  digest({ id, sentAt, body }: Message, algorithm: Algorithm = 'sha256'): string {
+    const [secret = ''] = this.secrets;
+    const content = `${id}.${Math.floor(sentAt / 1_000)}.${body}`;
+    if (algorithm === 'unkeyed') return createHash('sha256').update(content).digest('base64');
+    const key = algorithm === 'empty key' ? '' : Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+    const hash = algorithm === 'empty key' ? 'sha256' : algorithm;
+    return createHmac(hash, key).update(content).digest('base64');
   }
 
   /** As long as a signature, and of the right form. */

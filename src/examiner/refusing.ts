@@ -23,7 +23,8 @@ function refusing(why: string, spoil: Spoil, mending: Mending): SendingCase {
       for (const message of spoil(bench)) {
         const untold = bench.forge.secrets
           .map((secret) => signatureOf(secret, message))
-          .filter((good) => !message.headers['webhook-signature']?.includes(good));
+          // A message that carries the right digest, under whatever version, tells nothing when it is echoed.
+          .filter((good) => !message.headers['webhook-signature']?.includes(good.replace(/^v1,/, '')));
         exchanges.push(await bench.ask({ ...message, untold }));
       }
       return exchanges;
@@ -47,6 +48,27 @@ const signedWith = (signature: string) => (headers: Headers) => ({
   ...headers,
   'webhook-signature': signature,
 });
+
+/** Good messages with another signature each, made of the message and its good digest. */
+const signedBy = (
+  { forge }: Bench,
+  signatures: readonly ((message: Message, digest: string) => string)[],
+): readonly Message[] =>
+  signatures.map((signature) => {
+    const message = forge.message();
+    return {
+      ...message,
+      headers: signedWith(signature(message, forge.digest(message)))(message.headers),
+    };
+  });
+
+/** The same character class, another character. */
+const altered = (text: string): string =>
+  text.replace(/[A-Za-z0-9+/]/g, (character) => (character === 'A' ? 'B' : 'A'));
+
+const wholeAdvice =
+  'Compare the whole signature, in constant time, with the one that your secret gives: a comparison of a part can be guessed.';
+const wholeExample = 'const isGood = given.length === good.length && crypto.timingSafeEqual(given, good);';
 
 export const refusingCases = {
   missing_signature: refusing(
@@ -83,14 +105,49 @@ export const refusingCases = {
   ),
   malformed_signature: refusing(
     'Headers come from anybody. A comparison that is clever about length or form may be fooled, or may throw.',
-    (bench) =>
-      ['v1,', 'nonsense', 'v1,c2hvcnQ=', 'v1,%%%', 'v9,'].map((signature) =>
+    (bench) => [
+      ...['v1,', 'nonsense', 'v1,c2hvcnQ=', 'v1,%%%', 'v9,'].map((signature) =>
         withHeaders(bench, signedWith(signature)),
       ),
+      ...signedBy(bench, [(_message, digest) => digest, (_message, digest) => `v1,${digest.slice(0, 20)}`]),
+    ],
     {
       advice:
         'Take the header apart at its spaces, pass over what does not begin with `v1,`, and compare what is left whole, in constant time. Signatures of another length are simply wrong.',
-      example: 'const isGood = given.length === good.length && crypto.timingSafeEqual(given, good);',
+      example: wholeExample,
+    },
+  ),
+  partial_signature: refusing(
+    'Somebody who can guess some characters, and try again, forges a signature of which only a part is compared.',
+    (bench) =>
+      signedBy(bench, [
+        (_message, digest) => `v1,${digest.slice(0, 22)}${altered(digest.slice(22))}`,
+        (_message, digest) => `v1,${altered(digest.slice(0, 22))}${digest.slice(22)}`,
+        (_message, digest) => `v1,${digest.slice(0, 38)}${altered(digest.slice(38))}`,
+      ]),
+    { advice: wholeAdvice, example: wholeExample },
+  ),
+  other_algorithm: refusing(
+    'A receiver that takes any hash takes one that anybody can compute, or one that was broken long ago.',
+    (bench) =>
+      signedBy(
+        bench,
+        (['sha1', 'sha512', 'unkeyed', 'empty key'] as const).map(
+          (algorithm) => (message) => `v1,${bench.forge.digest(message, algorithm)}`,
+        ),
+      ),
+    {
+      advice:
+        'A `v1` signature is HMAC-SHA256 with your secret. Compute that one and no other: neither another hash, nor one without the secret.',
+      example: "const good = crypto.createHmac('sha256', key).update(signed).digest();",
+    },
+  ),
+  unknown_version: refusing(
+    'The version says how a signature was made. One that is ignored today is a downgrade tomorrow.',
+    (bench) => signedBy(bench, [(_message, digest) => `v9,${digest}`, (_message, digest) => `v2,${digest}`]),
+    {
+      advice: 'Pass over every signature that does not begin with `v1,`, also when the rest of it is right.',
+      example: "const given = header.split(' ').filter((one) => one.startsWith('v1,'));",
     },
   ),
   missing_id: refusing(

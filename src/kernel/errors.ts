@@ -1,5 +1,6 @@
 import { consoleErrors } from './console-errors.ts';
 import { type CatalogueEntry, entry, ofNobody, retryable, stored } from './error-entry.ts';
+import { limits } from './limits.ts';
 import { operatorErrors } from './operator-errors.ts';
 
 /**
@@ -233,6 +234,18 @@ export const errorCatalogue = {
     'The application has as many webhooks as it may have.',
     'Change a webhook that is there instead of making another one.',
     stored,
+  ),
+  webhook_host_limit_reached: entry(
+    422,
+    `The application has ${limits.webhooksPerHostMax} webhooks at the host of the URL, which is the maximum.`,
+    'Change a webhook that leads to this host, or receive the events at one URL and distribute them there. Loopback hosts have no such limit.',
+    stored,
+  ),
+  replay_running: entry(
+    409,
+    'Another replay of the application is not finished: it still creates deliveries, or some of them were not attempted yet.',
+    'Wait as long as Retry-After says, then send the same request again. `details.replayId` names the other replay.',
+    retryable,
   ),
   fault_plans_limit: entry(
     422,

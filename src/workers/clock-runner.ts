@@ -12,13 +12,12 @@ import {
   type BeginAdvance,
   beginAdvance,
   type ClockRow,
-  type FinishAdvance,
   finishAdvance,
   type Happening,
   leaseMs,
   resumeAdvance,
 } from '../resources/clocks/machine.ts';
-import { clocksTable, countDue, findDue, findMovesOfRequest } from '../resources/clocks/store.ts';
+import { clocksTable, findDue, findMovesOfRequest } from '../resources/clocks/store.ts';
 import {
   countAttemptsOfRequest,
   findAttemptsOfRequest,
@@ -26,6 +25,7 @@ import {
 } from '../resources/deliveries/store.ts';
 import { fireTimers } from '../resources/timers/machine.ts';
 import { type Application, applicationOf, contextOf } from './advance-context.ts';
+import { leftOf, nextStep } from './advance-order.ts';
 import { happeningOfAttempt, happeningOfMove } from './happenings.ts';
 
 export interface ClockRunnerSettings {
@@ -61,8 +61,6 @@ const roundMax = 256;
 const attemptsMax = 5;
 const pauseMs = 200;
 const backgroundMsMax = 2_000;
-// Beyond this nobody reads the exact number.
-const leftCountMax = 100_000;
 // How long an attempt of another node goes unnoticed.
 const markPauseMs = 50;
 const renewMs = leaseMs / 4;
@@ -174,7 +172,15 @@ export class ClockRunner {
     while (!isDone && uptime() < deadline && !this.#isStopping) {
       const stepsLeft = limits.clockAdvanceStepsMax - happened.length;
       if (stepsLeft <= 0) break;
-      const round = await this.#round(context, steps, turn, to, stepsLeft, passed);
+      const step = await nextStep(reader, applicationOf(context), to, passed);
+      if (step.kind === 'send') {
+        const sent = await this.#sendUntil(journey, step.until, deadline);
+        if (typeof sent === 'object') return sent;
+        isCut = sent !== 'all';
+        if (isCut) break;
+        continue;
+      }
+      const round = await this.#round(context, steps, turn, step.until, stepsLeft, passed);
       if ('code' in round) return round;
       isDone = round.isLast;
       isUnsure ||= round.isUnsure;
@@ -192,7 +198,12 @@ export class ClockRunner {
     // What others made while the clock was on its way may have been due before what had happened by then.
     happened.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
     const isComplete = isDone && !isCut && passed.size === 0;
-    const left = isComplete ? null : await this.#left(applicationOf(context), to);
+    const application = applicationOf(context);
+    const clock = isComplete
+      ? undefined
+      : await reader.byKey(clocksTable, orgId, clockIdOf(application.appId));
+    const reached = isDone ? to : (clock?.standsAt ?? to);
+    const left = isComplete ? null : await leftOf(reader, application, to, reached);
     return engine.submit({
       ...this.#submission(context, steps.aside(), finishAdvance, {
         turn,
@@ -224,19 +235,6 @@ export class ClockRunner {
   async #marked({ appId }: Application): Promise<void> {
     const pause = new Promise<void>((resolve) => setTimeout(resolve, markPauseMs));
     await Promise.race([pause, ...(this.#settings.nextMark ? [this.#settings.nextMark(appId)] : [])]);
-  }
-
-  /** What is still due when a bound was reached. */
-  async #left(application: Application, to: Instant): Promise<FinishAdvance['left']> {
-    const { reader } = this.#settings;
-    const [due, outstanding] = await Promise.all([
-      countDue(reader, application, to, leftCountMax),
-      findOutstanding(reader, application, to, leftCountMax),
-    ]);
-    const nextAt = Math.min(due.nextAt ?? Number.MAX_VALUE, outstanding.nextAt ?? Number.MAX_VALUE);
-    return due.timers + outstanding.due === 0
-      ? null
-      : { timers: due.timers, deliveries: outstanding.due, nextAt };
   }
 
   /** Waits until all that is due up to an instant was sent, or a bound is reached, or the clock was lost to somebody else. */

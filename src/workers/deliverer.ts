@@ -1,11 +1,12 @@
-import type { ClaimedDelivery, DeliveryQueue, EndpointKey, MarkedAttempt } from '../engine/delivery-queue.ts';
+import type { ClaimedDelivery, DeliveryQueue, EndpointKey } from '../engine/delivery-queue.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { FaultCounter } from '../engine/fault-counter.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Instant } from '../kernel/table.ts';
 import { type AttemptSettings, attemptDelivery } from './attempt.ts';
-import { overtakes, strikeDeliveries } from './delivery-faults.ts';
-import { giveUpHopeless } from './give-up.ts';
+import { AttemptRecorder, type RecordedAttempt } from './attempt-recorder.ts';
+import { DeliveryCapacity } from './delivery-capacity.ts';
+import { strikeDeliveries } from './delivery-faults.ts';
 import { Lane, restMs } from './lane.ts';
 
 export interface DelivererSettings extends Omit<AttemptSettings, 'engine'> {
@@ -21,19 +22,14 @@ export interface DelivererSettings extends Omit<AttemptSettings, 'engine'> {
 export const leaseMs = 25_000;
 /** A delivery is not begun when its lease could end before its attempt. */
 const sendableMs = limits.webhookTimeoutMs + 2_000;
-const sendingMax = 2_000;
-/** Of one organization, so that its endpoints cannot take all there is. */
-const sendingOfOneMax = 500;
-const marksMax = 256;
-const markAttemptsMax = 60;
-const markPauseMs = 250;
+/** Deliveries in one claim. What a claim does not take is claimed next. */
+const claimRowsMax = 256;
+/**
+ * Requests that begin in one turn of the event loop. Each costs a signature and a write of its payload: hundreds in one turn
+ * would delay everybody else's requests by as much.
+ */
+const startsPerTurn = 16;
 const graceMsMax = 2_000;
-
-interface Done {
-  readonly claim: ClaimedDelivery;
-  readonly attempt: MarkedAttempt;
-  readonly resolve: () => void;
-}
 
 /**
  * Sends what is due. An endpoint is wanted when somebody says that it may have something due; a claim takes of it what its
@@ -47,22 +43,26 @@ export class Deliverer {
   readonly #lanes = new Map<string, Lane>();
   readonly #wanted = new Set<string>();
   readonly #starved = new Set<string>();
-  readonly #sendingByOrg = new Map<string, number>();
+  readonly #capacity = new DeliveryCapacity();
+  readonly #recorder: AttemptRecorder;
   readonly #leases = new Map<ClaimedDelivery, Instant>();
   readonly #waiters = new Map<string, (() => void)[]>();
-  #done: Done[] = [];
-  #sending = 0;
+  #startsLeft = startsPerTurn;
   #isClaiming = false;
-  #isMarking = false;
   #isScheduled = false;
   #isStopping = false;
 
   constructor(settings: DelivererSettings) {
     this.#settings = settings;
+    this.#recorder = new AttemptRecorder({
+      ...settings,
+      releasedBy: (batch) => this.#left(batch).map(({ endpoint }) => endpoint.webhookId),
+      onRecorded: (batch) => this.#goOn(batch),
+    });
   }
 
   get sending(): number {
-    return this.#sending;
+    return this.#capacity.sending;
   }
 
   /** This endpoint may have something due. */
@@ -91,7 +91,10 @@ export class Deliverer {
   }
 
   #giveBack(claims: readonly ClaimedDelivery[], endpoint: EndpointKey): void {
-    for (const claim of claims) this.#leases.delete(claim);
+    for (const claim of claims) {
+      this.#leases.delete(claim);
+      this.#capacity.release(claim);
+    }
     const given = claims.map((claim) => ({ ...claim, isSent: false }));
     (given.length === 0 ? Promise.resolve() : this.#settings.queue.endLeases(given))
       .then(() => this.wake(endpoint))
@@ -119,15 +122,21 @@ export class Deliverer {
 
   async #claim(): Promise<void> {
     const { queue, wallClock, onError, endpointsInClaimMax } = this.#settings;
-    if (this.#isStopping || this.#isClaiming || this.#sending >= sendingMax) return;
+    if (this.#isStopping || this.#isClaiming || this.#capacity.isFull) return;
+    // An attempt that is recorded makes room again, and schedules the next claim.
+    const bytesMax = this.#capacity.claimBytes;
+    if (bytesMax <= 0) return;
     const open = [...this.#wanted].filter((key) => !this.#lanes.get(key)?.isLeaving);
     // From a random place on: processes that hear the same at the same time begin with different endpoints.
     const from = Math.floor(this.#settings.engine.mint.fraction('claims') * open.length);
     const turned = [...open.slice(from), ...open.slice(0, from)];
+    let rowsLeft = claimRowsMax;
     const asked = turned.slice(0, endpointsInClaimMax).flatMap((key) => {
+      if (rowsLeft <= 0) return [];
       this.#wanted.delete(key);
       const lane = this.#lanes.get(key);
-      const room = lane?.room ?? 0;
+      const room = Math.min(lane?.room ?? 0, rowsLeft);
+      rowsLeft -= room;
       return lane && room > 0 ? [{ key, lane, room }] : [];
     });
     if (asked.length === 0) return;
@@ -141,12 +150,22 @@ export class Deliverer {
       const now = wallClock();
       const leaseUntil = now + leaseMs;
       const endpoints = asked.map(({ lane, room }) => ({ ...lane.endpoint, room }));
-      const claimed = await queue.claim(endpoints, now, leaseUntil);
+      const { claims: claimed, hasMore } = await queue.claim(endpoints, {
+        wallNow: now,
+        leaseUntil,
+        bytesMax,
+      });
       const sendable = await strikeDeliveries(claimed, leaseUntil, this.#settings);
-      for (const { claim, leaseUntil: until } of sendable) this.#leases.set(claim, until);
+      const byLane = new Map<string, ClaimedDelivery[]>(asked.map(({ key }) => [key, []]));
+      for (const { claim: struck, leaseUntil: until } of sendable) {
+        const claim = this.#capacity.hold(struck);
+        this.#leases.set(claim, until);
+        byLane.get(keyOf(claim))?.push(claim);
+      }
       for (const { key, lane, room } of asked) {
-        const own = sendable.flatMap(({ claim }) => (keyOf(claim) === key ? [claim] : []));
+        const own = byLane.get(key) ?? [];
         lane.add(own, room);
+        lane.mayHaveMore ||= hasMore;
         if (sendable.length < claimed.length) this.#look(key, lane, claimed, room, own.length);
         // A clock that is on its way waits for all of them.
         if (lane.isAiling && own.some(({ advanceRequestId }) => advanceRequestId === null)) this.#rest(lane);
@@ -182,8 +201,8 @@ export class Deliverer {
   /** Begins as many as the endpoint takes at once. */
   #send(key: string, lane: Lane): void {
     const { wallClock } = this.#settings;
-    while (!this.#isStopping) {
-      const isOpen = this.#sending < sendingMax && this.#sendingOf(lane) < sendingOfOneMax;
+    for (let next = lane.peek(); next && !this.#isStopping; next = lane.peek()) {
+      const isOpen = this.#startsLeft > 0 && this.#capacity.canSend(next) && !this.#recorder.isFull;
       if (!isOpen) this.#starved.add(key);
       const claim = isOpen ? lane.next() : undefined;
       if (!claim) break;
@@ -194,9 +213,10 @@ export class Deliverer {
         break;
       }
       const startedAt = performance.now();
-      this.#count(lane, 1);
+      this.#countStart();
+      this.#capacity.begin(claim);
       void this.deliver(claim, (isDelivered) => {
-        this.#count(lane, -1);
+        this.#capacity.end(claim);
         lane.ended(claim, performance.now() - startedAt, isDelivered);
         this.#starved.add(key);
         this.#feed();
@@ -206,25 +226,29 @@ export class Deliverer {
     this.#schedule();
   }
 
-  /** Those that may go on now that there is room: the endpoint itself, and all that waited because too many were under way. */
+  #countStart(): void {
+    // The first of a turn: the next turn has as many again.
+    if (this.#startsLeft === startsPerTurn)
+      setImmediate(() => {
+        this.#startsLeft = startsPerTurn;
+        this.#feed();
+      });
+    this.#startsLeft -= 1;
+  }
+
+  /** Continues the endpoints that waited for capacity. Those that get some are last the next time. */
   #feed(): void {
     const keys = [...this.#starved];
     this.#starved.clear();
+    const fed: string[] = [];
     for (const key of keys) {
       const lane = this.#lanes.get(key);
-      if (lane) this.#send(key, lane);
+      if (!lane) continue;
+      const before = lane.sending.size;
+      this.#send(key, lane);
+      if (lane.sending.size > before && this.#starved.delete(key)) fed.push(key);
     }
-  }
-
-  #sendingOf({ endpoint }: Lane): number {
-    return this.#sendingByOrg.get(endpoint.orgId) ?? 0;
-  }
-
-  #count(lane: Lane, one: 1 | -1): void {
-    this.#sending += one;
-    const count = this.#sendingOf(lane) + one;
-    if (count > 0) this.#sendingByOrg.set(lane.endpoint.orgId, count);
-    else this.#sendingByOrg.delete(lane.endpoint.orgId);
+    for (const key of fed) this.#starved.add(key);
   }
 
   #tidy(key: string, lane: Lane): void {
@@ -242,62 +266,17 @@ export class Deliverer {
       return undefined;
     });
     if (!this.#isStopping || attempt) this.#leases.delete(claim);
-    const marked = new Promise<void>((resolve) => {
-      if (!attempt) return resolve();
-      this.#done.push({ claim, attempt, resolve });
-    });
+    const recorded = attempt && this.#recorder.add(claim, attempt);
     // What a fault plan drops says nothing about the endpoint.
     onAnswered(attempt?.error === null || claim.fault?.type === 'drop');
-    void this.#mark();
-    await marked;
-    const overtaken = attempt ? overtakes(claim) : [];
-    if (overtaken.length > 0) await this.#release(claim, overtaken);
-  }
-
-  /** What fault plans held until this one was sent goes out now. When that cannot be written, it goes when its time is up. */
-  async #release(claim: ClaimedDelivery, overtaken: readonly string[]): Promise<void> {
-    await this.#settings.faults
-      .release(claim.orgId, overtaken)
-      .catch((error: unknown) => this.#settings.onError(error, 'held deliveries were not let go'));
-    this.wake(claim);
-  }
-
-  /** One statement for all that has come meanwhile. While the database is away it is tried again, about until the leases end. */
-  async #mark(): Promise<void> {
-    if (this.#isMarking) return;
-    this.#isMarking = true;
-    while (this.#done.length > 0) {
-      const batch = this.#done.splice(0, marksMax);
-      // Before the mark: whoever waits until nothing is left to send then also sees what a disabled endpoint has to tell.
-      await giveUpHopeless(batch, this.#settings);
-      await this.#markBatch(batch);
-      for (const { resolve } of batch) resolve();
-      this.#goOn(batch);
-    }
-    this.#isMarking = false;
-  }
-
-  async #markBatch(batch: readonly Done[]): Promise<void> {
-    const { queue, onError } = this.#settings;
-    const left = this.#left(batch);
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        await queue.mark(
-          batch.map((done) => done.attempt),
-          left.map(({ endpoint }) => endpoint.webhookId),
-        );
-        return;
-      } catch (error) {
-        onError(error, 'deliveries were not marked');
-        if (attempt >= markAttemptsMax || this.#isStopping) return;
-        await new Promise((resolve) => setTimeout(resolve, markPauseMs));
-      }
-    }
+    void this.#recorder.start();
+    await recorded;
+    if (!attempt) this.#capacity.release(claim);
   }
 
   /** The endpoints of a batch that this process has nothing more for. */
-  #left(batch: readonly Done[]): readonly Lane[] {
-    const waiting = new Set(this.#done.map(({ claim }) => keyOf(claim)));
+  #left(batch: readonly RecordedAttempt[]): readonly Lane[] {
+    const waiting = new Set(this.#recorder.pending.map(({ claim }) => keyOf(claim)));
     const keys = new Set(batch.map(({ claim }) => keyOf(claim)));
     return [...keys].flatMap((key) => {
       const lane = this.#lanes.get(key);
@@ -307,8 +286,9 @@ export class Deliverer {
     });
   }
 
-  #goOn(batch: readonly Done[]): void {
+  #goOn(batch: readonly RecordedAttempt[]): void {
     for (const { claim, attempt } of batch) {
+      this.#capacity.release(claim);
       // While a clock is on its way, the next attempt may be due by it already.
       if (attempt.status === 'pending' && claim.advanceRequestId !== null) this.wake(claim);
       for (const resolve of this.#waiters.get(claim.appId)?.splice(0) ?? []) resolve();
@@ -318,6 +298,7 @@ export class Deliverer {
       lane.isLeaving = false;
       this.#tidy(keyOf(claim), lane);
     }
+    this.#feed();
     this.#schedule();
   }
 
@@ -325,8 +306,9 @@ export class Deliverer {
   async stop(): Promise<void> {
     const { sender, queue, onError } = this.#settings;
     this.#isStopping = true;
+    this.#recorder.stop();
     const until = performance.now() + graceMsMax;
-    const isBusy = () => this.#sending > 0 || this.#isMarking || this.#isClaiming;
+    const isBusy = () => this.sending > 0 || this.#recorder.isRunning || this.#isClaiming;
     while (isBusy() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
     const sent = new Set([...this.#lanes.values()].flatMap((lane) => [...lane.sending]));
     await sender.stop();

@@ -30,10 +30,9 @@ function isStrikable({ trigger, attempts, faultPlanId }: ClaimedDelivery): boole
   return trigger === 'event' && attempts === 0 && faultPlanId === null;
 }
 
-/** What overtakes, when it was sent, those that wait for it: any first attempt that really went out. */
-export function overtakes({ trigger, attempts, held, fault }: ClaimedDelivery): readonly string[] {
-  const isFirst = trigger === 'event' && attempts === 0;
-  return isFirst && fault?.type !== 'drop' && fault?.type !== 'reorder' ? (held ?? []) : [];
+/** A first attempt for an event: it overtakes the delivery that a plan holds for it. */
+function isFirst({ trigger, attempts }: ClaimedDelivery): boolean {
+  return trigger === 'event' && attempts === 0;
 }
 
 /**
@@ -45,7 +44,7 @@ export async function strikeDeliveries(
   leaseUntil: Instant,
   settings: DeliveryFaultsSettings,
 ): Promise<readonly Sendable[]> {
-  if (!claims.some(({ faultPlans }) => faultPlans !== null))
+  if (!claims.some((claim) => claim.faultPlans !== null || isHeld(claim)))
     return claims.map((claim) => ({ claim, leaseUntil }));
   const byEndpoint = new Map<string, ClaimedDelivery[]>();
   for (const claim of claims)
@@ -58,9 +57,16 @@ export async function strikeDeliveries(
     .flatMap(({ claim, leaseUntil: until }) => (until === null ? [] : [{ claim, leaseUntil: until }]));
 }
 
+/** A plan has chosen it to be overtaken, and it was not sent yet. */
+function isHeld(claim: ClaimedDelivery): boolean {
+  return isFirst(claim) && claim.fault?.type === 'reorder';
+}
+
 /**
- * With a plan that reorders, one after the other: what overtakes a delivery that is held is not held itself, so that pairs change
- * places, and who overtakes whom is known only when it is known who was hit.
+ * With a plan that reorders, one after the other: a delivery that overtakes a held one is not held itself, so that neighbours change
+ * places. The held one is placed directly behind the one that overtakes it, and the endpoint gets nothing else meanwhile
+ * (`isReordered`), so the order at the receiver is the order here. What is left without one that overtakes it is held in the
+ * database, and the next claim returns it together with one.
  */
 async function strikeEndpoint(
   claims: readonly ClaimedDelivery[],
@@ -68,20 +74,50 @@ async function strikeEndpoint(
   settings: DeliveryFaultsSettings,
 ): Promise<readonly Struck[]> {
   const plans = claims[0]?.faultPlans ?? [];
-  if (!plans.some(({ fault }) => fault.type === 'reorder'))
+  if (!plans.some(({ fault }) => fault.type === 'reorder') && !claims.some(isHeld))
     return strikeSome(claims, plans, leaseUntil, settings);
   const all: Struck[] = [];
-  let held = claims[0]?.held ?? [];
+  let held: Struck[] = [];
   for (const claim of claims) {
+    if (isHeld(claim)) {
+      held.push({ claim, leaseUntil });
+      continue;
+    }
     const open = held.length > 0 ? plans.filter(({ fault }) => fault.type !== 'reorder') : plans;
-    const [struck] = await strikeSome([{ ...claim, held }], open, leaseUntil, settings);
+    const [struck] = await strikeSome([claim], open, leaseUntil, settings);
     if (!struck) continue;
-    all.push(struck);
-    const isLetGo = struck.leaseUntil === null;
-    if (isLetGo && struck.claim.fault?.type === 'reorder') held = [claim.id];
-    else if (!isLetGo && overtakes(struck.claim).length > 0) held = [];
+    if (isHeld(struck.claim)) held.push(struck);
+    else if (
+      held.length > 0 &&
+      struck.leaseUntil !== null &&
+      isFirst(claim) &&
+      struck.claim.fault?.type !== 'drop'
+    ) {
+      const reordered = [struck, ...held];
+      all.push(...reordered.map((one) => ({ ...one, claim: { ...one.claim, isReordered: true } })));
+      held = [];
+    } else all.push(struck);
   }
+  for (const one of held) all.push(await heldAlone(one, settings));
   return all;
+}
+
+/** A delivery that was claimed without one to overtake it is held, unless its time is up or a clock is being advanced. */
+async function heldAlone(
+  { claim, leaseUntil }: Struck,
+  { faults, wallClock, onError }: DeliveryFaultsSettings,
+): Promise<Struck> {
+  const now = wallClock();
+  const { heldUntil, advanceRequestId } = claim;
+  const isOver = heldUntil !== null && (heldUntil <= now || advanceRequestId !== null);
+  if (isOver) return { claim, leaseUntil };
+  try {
+    await faults.hold(claim, heldUntil ?? now + limits.faultHoldMsMax);
+    return { claim, leaseUntil: null };
+  } catch (error) {
+    onError(error, `${claim.id} was not held`);
+    return { claim, leaseUntil };
+  }
 }
 
 /** The oldest plan that hits a delivery wins; those that it does not hit are left to the next. */
@@ -119,13 +155,12 @@ async function take(
     claim,
     dueAt: delayMs === null ? null : appTime(claim, now) + delayMs,
   }));
-  const isLetGo = fault.type === 'delay' || fault.type === 'reorder';
+  const isLetGo = fault.type === 'delay';
   // Every copy may take as long as an attempt.
   const copiesMs = fault.type === 'duplicate' ? fault.copies * limits.webhookTimeoutMs : 0;
   const until = isLetGo ? null : leaseUntil + copiesMs;
-  const heldUntil = fault.type === 'reorder' ? now + limits.faultHoldMsMax : null;
   try {
-    return { hits: await faults.takeDeliveries(plan, some, { heldUntil, leaseUntil: until }), until };
+    return { hits: await faults.takeDeliveries(plan, some, until), until };
   } catch (error) {
     // An event is worth more than a fault: it goes out as if there were no plan.
     onError(error, `${plan.id} was not counted`);

@@ -79,9 +79,20 @@ export class Lane {
     this.#waiting.push(...claims);
   }
 
+  /**
+   * The delivery that `next` would take; undefined while the endpoint takes no other one. Deliveries that change places are sent one at a
+   * time, whatever the endpoint's limit: requests that are open together may arrive in any order.
+   */
+  peek(): ClaimedDelivery | undefined {
+    const [first] = this.#waiting;
+    if (!first || this.#sending.size >= this.#limitNow) return undefined;
+    const isAlone = first.isReordered || [...this.#sending].some(({ isReordered }) => isReordered);
+    return isAlone && this.#sending.size > 0 ? undefined : first;
+  }
+
   /** The next to be sent, if the endpoint takes another one now. */
   next(): ClaimedDelivery | undefined {
-    if (this.#sending.size >= this.#limitNow) return undefined;
+    if (!this.peek()) return undefined;
     const claim = this.#waiting.shift();
     if (claim) this.#sending.add(claim);
     return claim;

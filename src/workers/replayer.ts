@@ -1,5 +1,4 @@
 import type { Engine } from '../engine/engine.ts';
-import { limits } from '../kernel/limits.ts';
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
 import { continueReplay, type ReplayRow } from '../resources/replays/machine.ts';
@@ -35,8 +34,7 @@ export class Replayer {
     const { orgId, id, appId, lastEventId } = replay;
     let { cursor } = replay;
     for (let made = 0; made < stepsInRoundMax; made += 1) {
-      const at = { after: cursor, last: lastEventId, eventsMax: limits.replayStepMax };
-      const look = await findPairs(reader, orgId, appId, replay, at);
+      const look = await findPairs(reader, orgId, appId, replay, { after: cursor, last: lastEventId });
       const suffix = engine.mint.own(orgId);
       const rowSuffix = engine.mint.rows(suffix);
       const pairs = look.pairs.map((pair) => ({ ...pair, suffix: rowSuffix() }));

@@ -5,6 +5,7 @@ import type { Vault } from '../engine/vault.ts';
 import { reachesApplication } from '../kernel/command.ts';
 import type { DeliveryRow } from '../kernel/delivery.ts';
 import { presentDeliveryDetail } from '../kernel/delivery-shown.ts';
+import { destinationOf } from '../kernel/destination.ts';
 import { refuse } from '../kernel/errors.ts';
 import { formatId, isId } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
@@ -15,7 +16,7 @@ import { findDelivery } from '../resources/deliveries/store.ts';
 import { replayEvent } from '../resources/events/machine.ts';
 import { findEvent, findWanting } from '../resources/events/store.ts';
 import { type CreateReplay, createReplay, type Pair, type Window } from '../resources/replays/machine.ts';
-import { findNewestEvent, findPairs } from '../resources/replays/store.ts';
+import { findNewestEvent, findPairs, findUnfinishedReplay } from '../resources/replays/store.ts';
 import { type BeginTest, beginTest, concludeTest } from '../resources/webhook-tests/machine.ts';
 import {
   createWebhook,
@@ -65,15 +66,27 @@ export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<st
     const made = secretFor(orgId, formatId('webhook', suffix), secret);
     // One after the other, so that each counts those before it. Nodes do not wait for each other: the limit may be passed by a few.
     return turns.take(appId ?? '', async () => {
-      const { length: others } = await findWebhooks(reader, orgId, appId ?? '');
-      return engine.submit({ ...submission, input: { fields, ...made, urlProblem, others } });
+      const own = await findWebhooks(reader, orgId, appId ?? '');
+      const othersAtHost = atSameHost(own, fields.url);
+      const input = { fields, ...made, urlProblem, others: own.length, othersAtHost };
+      return engine.submit({ ...submission, input });
     });
   };
 
   const update: Errand = async (submission) => {
     const { id, fields } = submission.input as { id: string; fields: Partial<WebhookFields> };
-    const urlProblem = fields.url === undefined ? null : await guard.problemOf(fields.url);
-    return engine.submit({ ...submission, input: { id, fields, urlProblem } });
+    const { url } = fields;
+    if (url === undefined)
+      return engine.submit({ ...submission, input: { id, fields, urlProblem: null, othersAtHost: 0 } });
+    const urlProblem = await guard.problemOf(url);
+    const row = await findWebhook(submission.context, id);
+    return turns.take(row?.appId ?? '', async () => {
+      const own = row && (await findWebhooks(reader, row.orgId, row.appId));
+      // An endpoint may stay at its host, however many are there.
+      const stays = row !== undefined && atSameHost([row], url) > 0;
+      const othersAtHost = stays ? 0 : atSameHost(own ?? [], url);
+      return engine.submit({ ...submission, input: { id, fields, urlProblem, othersAtHost } });
+    });
   };
 
   const rotate: Errand = async (submission) => {
@@ -142,24 +155,39 @@ export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<st
     const webhook =
       window.webhookId === null ? null : await findWebhook(submission.context, window.webhookId);
     const appId = webhook === null ? (asking ?? undefined) : webhook?.appId;
+    // Requests of one application run one after the other, so that each sees the replay of the one before it.
+    return isDryRun
+      ? replayOf(submission, appId, null)
+      : turns.take(`replay ${appId}`, async () =>
+          replayOf(submission, appId, (appId && (await findUnfinishedReplay(reader, orgId, appId))) ?? null),
+        );
+  };
+
+  async function replayOf(
+    submission: Submission,
+    appId: string | undefined,
+    unfinishedId: string | null,
+  ): Promise<Answer> {
+    const { window, isDryRun } = submission.input as { window: Window; isDryRun: boolean };
+    const { orgId } = submission.context;
     const last = await findNewestEvent(reader, orgId);
     const pairs: Pair[] = [];
-    let [cursor, isLast, matched] = ['', appId === undefined, 0];
+    let [cursor, isLast, matched] = ['', appId === undefined || unfinishedId !== null, 0];
     const rowSuffix = engine.mint.rows(submission.context.suffix);
     const until = performance.now() + (isDryRun ? dryRunMsMax : firstStepMsMax);
     while (appId !== undefined && !isLast && performance.now() < until) {
-      if (!isDryRun && pairs.length >= limits.replayStepMax) break;
-      const at = { after: cursor, last, eventsMax: limits.replayStepMax };
-      const look = await findPairs(reader, orgId, appId, window, at);
+      if (pairs.length > limits.replayStepMax / 2) break;
+      const pairsMax = limits.replayStepMax - pairs.length;
+      const look = await findPairs(reader, orgId, appId, window, { after: cursor, last, pairsMax });
       if (!isDryRun) for (const pair of look.pairs) pairs.push({ ...pair, suffix: rowSuffix() });
       matched += look.pairs.length;
       cursor = look.cursor;
       isLast = look.isLast;
     }
     const step = { pairs, cursor, isLast };
-    const input: CreateReplay = { window, isDryRun, appId, lastEventId: last, step, matched };
+    const input: CreateReplay = { window, isDryRun, appId, lastEventId: last, step, matched, unfinishedId };
     return engine.submit({ ...submission, input });
-  };
+  }
 
   return new Map([
     [createWebhook.name, create],
@@ -169,6 +197,13 @@ export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<st
     [replayEvent.name, replayOne],
     [createReplay.name, replayWindow],
   ]);
+}
+
+/** Endpoints that lead to the same host as a URL. There are none for a URL that cannot be read, or that is on loopback. */
+function atSameHost(endpoints: readonly Pick<WebhookRow, 'url'>[], url: string): number {
+  if (!URL.canParse(url)) return 0;
+  const { key, isLoopback } = destinationOf(url);
+  return isLoopback ? 0 : endpoints.filter((one) => destinationOf(one.url).key === key).length;
 }
 
 interface Begun {
@@ -195,7 +230,8 @@ function claimOf({ webhook, event, delivery }: Begun): ClaimedDelivery {
     advanceRequestId: null,
     fault: null,
     faultPlans: null,
-    held: null,
+    heldUntil: null,
+    isReordered: false,
     failingSince: null,
   };
 }

@@ -894,6 +894,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       expect(advanced.left).toEqual({
         timers: 0,
         deliveries: 1,
+        passedOver: 1,
         nextAt: now,
         to: text(Date.parse(now) + 60 * secondMs),
       });

@@ -16,8 +16,10 @@ import {
   expectSigned,
   type HookShop,
   openHookShop,
+  type Payload,
   payloadsOf,
   receiving,
+  typesOf,
   webhooks,
 } from './hooks.ts';
 import { done } from './lifecycle.ts';
@@ -243,6 +245,74 @@ describe.each(decidedOn('postgres'))('faults of webhooks on %s', (kind) => {
       const place = (k: number) => came.indexOf(told[k - 1] ?? '');
       for (const k of [1, 3, 5]) expect(place(k)).toBeGreaterThan(place(k + 1));
       expect(place(7)).toBeLessThan(place(8));
+    });
+
+    /** Answers late, so that more is claimed while a request is open. */
+    const slowly = () =>
+      receiving((_one, response) => {
+        setTimeout(() => response.writeHead(204).end(), 30);
+      });
+
+    test.each([1, 10])(
+      'neighbours change places in quick succession, with %d at once',
+      async (maxConcurrency) => {
+        const receiver = await slowly();
+        const shop = await openHookShop(server, { isRunning: true });
+        await shop.hook(receiver, { maxConcurrency });
+        await plan(shop.client, { on: 'webhooks', fault: { type: 'reorder' }, count: 3 });
+        const told: string[] = [];
+        for (let i = 0; i < 6; i += 1) told.push(...(await tell(shop, 1)));
+        await receiver.waitFor(6);
+        expect(idsOf(receiver).map((id) => told.indexOf(id) + 1)).toEqual([2, 1, 4, 3, 6, 5]);
+      },
+    );
+
+    test('a seed repeats which neighbours change places', async () => {
+      const [seed, share, count] = [5, 40, 12];
+      const rounds: number[][] = [];
+      for (let round = 0; round < 2; round += 1) {
+        const receiver = await slowly();
+        const shop = await openHookShop(server, { isRunning: true });
+        await shop.hook(receiver, { maxConcurrency: 1 });
+        await plan(shop.client, { on: 'webhooks', fault: { type: 'reorder' }, share, seed });
+        const told: string[] = [];
+        for (let i = 0; i < count; i += 1) told.push(...(await tell(shop, 1)));
+        // The last one may be held.
+        await receiver.waitFor(count - 1);
+        rounds.push(idsOf(receiver).map((id) => told.indexOf(id) + 1));
+      }
+      const hits = hitsOf(seed, share, count);
+      const order: number[] = [];
+      for (let event = 1, seen = 0; event <= count; event += 1) {
+        seen += 1;
+        if (hits.includes(seen) && event < count) {
+          order.push(event + 1, event);
+          event += 1;
+        } else if (!hits.includes(seen)) order.push(event);
+      }
+      expect(order.length).toBeGreaterThanOrEqual(count - 1);
+      expect(new Set(order.map((event, place) => event - place - 1)).size).toBeGreaterThan(1);
+      for (const round of rounds) expect(round.slice(0, count - 1)).toEqual(order.slice(0, count - 1));
+    });
+
+    test('events of one request change places like any others', async () => {
+      const receiver = await slowly();
+      const shop = await openHookShop(server, { isRunning: true });
+      const payment = done(
+        await shop.client.post('developer_api_payments', { amount: 1_250, currency: 'EUR' }),
+      );
+      await shop.hook(receiver, { maxConcurrency: 1, eventTypes: ['payment.*'] });
+      await plan(shop.client, { on: 'webhooks', fault: { type: 'reorder' }, count: 1 });
+      done(await shop.client.post(`developer_api_payments/${payment.id}/advance`, { to: 'charged_back' }));
+      const listed = done(await shop.client.get(events, `resourceId=${payment.id}`))
+        .data as unknown as readonly Payload[];
+      const [first, second, ...others] = listed
+        .map(({ type }) => type)
+        .toReversed()
+        .slice(1);
+      expect(others.length).toBeGreaterThan(0);
+      await receiver.waitFor(others.length + 2);
+      expect(typesOf(receiver)).toEqual([second, first, ...others]);
     });
 
     test('an answer that is slow, or bad, does not bring the held one forward', async () => {

@@ -343,6 +343,26 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
       expect(await replay('missing')).toMatchObject({ status: 'completed', matched: 0 });
     });
 
+    test('a step creates a bounded number of deliveries, however many endpoints there are', async () => {
+      const endpoints = 6;
+      const perStep = Math.floor(limits.replayStepMax / endpoints);
+      const ids = await Promise.all(Array.from({ length: perStep + 5 }, () => shop.tell()));
+      const receivers = await Promise.all(Array.from({ length: endpoints }, () => receiving()));
+      for (const receiver of receivers) await shop.hook(receiver, { maxConcurrency: 64 });
+      const begun = await replay('all');
+      expect(begun).toMatchObject({ status: 'running', matched: perStep * endpoints });
+      await eventually(
+        () => progress(begun.id),
+        ({ status, deliveries: { pending } }) => status === 'completed' && pending === 0,
+      );
+      for (const receiver of receivers)
+        expect(
+          payloadsOf(receiver)
+            .map(({ id }) => id)
+            .toSorted(),
+        ).toEqual(ids.map(({ id }) => id).toSorted());
+    });
+
     test('lists walk newest first over all pages and filter by status', async () => {
       const made: string[] = [];
       for (let i = 0; i < 5; i += 1) made.unshift((await replay('all')).id);
@@ -363,8 +383,10 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
       await stranger.tell();
       await told(2);
       await Promise.all([shop.sent(), stranger.sent()]);
-      for (const select of ['all', 'missing', 'failed']) await replay(select);
-      await Promise.all([shop.sent(), stranger.sent()]);
+      for (const select of ['all', 'missing', 'failed']) {
+        await replay(select);
+        await Promise.all([shop.sent(), stranger.sent()]);
+      }
       expect([own.received.length, foreign.received.length]).toEqual([4, 1]);
     });
 
@@ -382,6 +404,40 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
       expect((await shop.client.post(`${deliveries}/replay`, window)).code).toBe('webhook_not_found');
       await shop.sent();
       expect([own.received.length, hers.received.length]).toEqual([4, 1]);
+    });
+  });
+
+  describe('409', () => {
+    test('an application has one replay at a time, until each of its deliveries was attempted', async () => {
+      const open: (() => void)[] = [];
+      const receiver = await receiving((_received, response) => {
+        open.push(() => response.writeHead(500).end());
+      });
+      const sister = await openHookShop(server);
+      const early = await told(3);
+      await shop.hook(receiver);
+      const body = { ...everything(), select: 'all' };
+      const answers = await Promise.all([ask(body), ask(body), ask(body)]);
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
+      const id = answers.find(({ status }) => status === 200)?.body.id ?? '';
+      await receiver.waitFor(early.length);
+      const key = randomUUID();
+      const refused = await ask(body, key);
+      expect(refused.code).toBe('replay_running');
+      expect(refused.headers['retry-after']).toBe('2');
+      expect(refused.body.error).toMatchObject({ retryable: true, details: { replayId: id } });
+      // Counting is allowed, and so are replays of other applications.
+      expect(await replay('all', { dryRun: true })).toMatchObject({ matched: early.length });
+      const window = { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', select: 'all' };
+      expect((await sister.client.post(path, window)).status).toBe(200);
+      for (const answer of open.splice(0)) answer();
+      // The deliveries wait for their retries now, which may take hours; another replay need not wait that long.
+      const accepted = await eventually(
+        () => ask(body, key),
+        ({ status }) => status === 200,
+      );
+      expect(accepted.body).toMatchObject({ matched: early.length });
+      for (const answer of open.splice(0)) answer();
     });
   });
 

@@ -610,6 +610,7 @@ describe.each(decidedOn('postgres'))('timers on %s', (kind) => {
       expect(part.left).toEqual({
         timers: 300 - done,
         deliveries: 0,
+        passedOver: 0,
         nextAt: text(next),
         to: text(start + hourMs),
       });

@@ -714,26 +714,52 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       );
     });
 
+    // On loopback, where a host may have all of them.
+    const near = { ...full, url: 'http://127.0.0.1:9/' };
+
     test('an application has at most a hundred, and another one has its own hundred', async () => {
       const made = await Promise.all(
-        Array.from({ length: limits.webhooksPerApplicationMax }, () => shop.client.post(webhooks, full)),
+        Array.from({ length: limits.webhooksPerApplicationMax }, () => shop.client.post(webhooks, near)),
       );
       expect(made.map(({ status }) => status)).toEqual(made.map(() => 201));
       const idempotencyKey = randomUUID();
-      const refused = await shop.client.post(webhooks, full, { idempotencyKey });
+      const refused = await shop.client.post(webhooks, near, { idempotencyKey });
       expect(refused.code).toBe('webhook_limit_reached');
-      expectReplay(await shop.client.post(webhooks, full, { idempotencyKey }), refused);
+      expectReplay(await shop.client.post(webhooks, near, { idempotencyKey }), refused);
       const sister = await shop.addKey({ application: 'second' });
-      expect((await sister.client.post(webhooks, full)).status).toBe(201);
+      expect((await sister.client.post(webhooks, near)).status).toBe(201);
     });
 
     test('the limit holds also for those that are made at once', async () => {
       const asked = limits.webhooksPerApplicationMax + 10;
       const answers = await Promise.all(
-        Array.from({ length: asked }, () => shop.client.post(webhooks, full)),
+        Array.from({ length: asked }, () => shop.client.post(webhooks, near)),
       );
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(limits.webhooksPerApplicationMax);
       expect(answers.filter(({ code }) => code === 'webhook_limit_reached')).toHaveLength(10);
+    });
+
+    test('at most twenty of an application lead to one host, however its URL is written', async () => {
+      const at = (url: string) => shop.client.post(webhooks, { url });
+      const urls = Array.from({ length: limits.webhooksPerHostMax }, (_, i) =>
+        i % 2 === 0 ? `https://hooks.example.com/${i}` : `http://HOOKS.example.com.:8080/?${i}`,
+      );
+      const created = await Promise.all(urls.map(at));
+      expect(created.map(({ status }) => status)).toEqual(created.map(() => 201));
+      expectRefused(await at('https://hooks.example.com:8443/more'), 'webhook_host_limit_reached', '/url');
+      // Another host, another application and loopback are not affected.
+      const elsewhere = done(await at('https://other.example.com/'));
+      const sister = await shop.addKey({ application: 'second' });
+      expect((await sister.client.post(webhooks, { url: urls[0] })).status).toBe(201);
+      // Nor may an endpoint move to a full host, but those that are there may change their path.
+      const move = (id: string | undefined, url: string) =>
+        shop.client.post(`${webhooks}/${id}/update`, { url });
+      expectRefused(
+        await move(elsewhere.id, 'https://hooks.example.com/x'),
+        'webhook_host_limit_reached',
+        '/url',
+      );
+      expect((await move(created[0]?.body.id, 'https://hooks.example.com/x')).status).toBe(200);
     });
 
     test('an endpoint that is named and is not there is told as such', async () => {

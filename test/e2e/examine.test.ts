@@ -74,11 +74,11 @@ describeInBrowser('the panel that examines a receiver', () => {
 
   test('cases and the type of the events can be chosen, by keyboard too', async () => {
     await open('developer');
-    const folded = page.getByText('All 22 cases');
+    const folded = page.getByText('All 25 cases');
     await folded.focus();
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Choose none' }).click();
-    await page.getByText('1 of 22 cases').waitFor();
+    await page.getByText('1 of 25 cases').waitFor();
     expect(
       await page.getByRole('checkbox', { name: 'A correctly signed event is accepted' }).isDisabled(),
     ).toBe(true);
@@ -118,7 +118,7 @@ describeInBrowser('the panel that examines a receiver', () => {
     { timeout: 60_000 },
     async (name, look) => {
       await open('developer', look);
-      await page.getByText('All 22 cases').click();
+      await page.getByText('All 25 cases').click();
       await expectAccessible(page, `the choice of cases, ${name}`);
       await start();
       await report().getByText('Grade C').waitFor();

@@ -1,5 +1,5 @@
 // Receivers with exactly one fault each: what is found is that fault, and nothing else.
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { examineUrl, type LocalExamination } from '../../src/examiner/local.ts';
 import type { CaseName, Grade } from '../../src/kernel/examination.ts';
@@ -32,6 +32,19 @@ const fresh = (handled: Handled, isFresh: (ageSeconds: number) => boolean) => {
   if (!isFresh(Date.now() / 1_000 - Number(handled.headers['webhook-timestamp']))) throw new Error('age');
   return event;
 };
+const hmac = (hash: string, by: Buffer | string, content: string) =>
+  createHmac(hash, by).update(content).digest('base64');
+/** Verifies as it should, and takes also what a weaker comparison of the signature takes. */
+const takingAlso =
+  (isTaken: (given: string, good: string, content: string) => boolean) =>
+  (handled: Handled): unknown => {
+    const { headers, rawBody } = handled;
+    const content = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${rawBody.toString('utf8')}`;
+    const isFresh = Math.abs(Date.now() / 1_000 - Number(headers['webhook-timestamp'])) < 300;
+    const good = signatureOf(headers, rawBody);
+    const isWeak = isTaken(headers['webhook-signature'] ?? '', good, content);
+    return isWeak && isFresh && headers['webhook-id'] ? parsed(handled) : verified(handled);
+  };
 const answering = ({ response }: Handled, status: number, body = '') => {
   response.writeHead(status).end(body);
   return true;
@@ -82,7 +95,10 @@ const unverified: readonly CaseName[] = [
   'wrong_signature',
   'other_secret',
   'tampered_body',
+  'partial_signature',
+  'other_algorithm',
   'malformed_signature',
+  'unknown_version',
   'missing_id',
   'missing_timestamp',
   'stale_timestamp',
@@ -130,7 +146,7 @@ const table: Readonly<Record<string, Fails>> = {
         return parsed(handled);
       },
     },
-    failed: ['wrong_signature', 'other_secret', 'tampered_body'],
+    failed: ['wrong_signature', 'other_secret', 'tampered_body', 'partial_signature', 'other_algorithm'],
     grade: 'F',
     advice: /answer 401/,
   },
@@ -157,6 +173,65 @@ const table: Readonly<Record<string, Fails>> = {
     grade: 'C',
     advice: /compare what is left whole/,
   },
+  'ignores the version of a signature': {
+    fault: {
+      verify: (handled) => {
+        const signature = (handled.headers['webhook-signature'] ?? '').replaceAll(/\bv\d+,/g, 'v1,');
+        return verified({ ...handled, headers: { ...handled.headers, 'webhook-signature': signature } });
+      },
+    },
+    failed: ['unknown_version'],
+    grade: 'C',
+    advice: /does not begin with `v1,`/,
+  },
+  'compares only the first nine characters of a signature': {
+    fault: { verify: takingAlso((given, good) => given.slice(0, 12) === good.slice(0, 12)) },
+    // The beginning of a right signature is as good as a whole one.
+    failed: ['partial_signature', 'malformed_signature'],
+    grade: 'F',
+    advice: /Compare the whole signature/,
+  },
+  'compares only the end of a signature': {
+    fault: { verify: takingAlso((given, good) => given.slice(-8) === good.slice(-8) && given.length === 47) },
+    // The version is not at the end.
+    failed: ['partial_signature', 'unknown_version'],
+    grade: 'F',
+    advice: /Compare the whole signature/,
+  },
+  'takes HMAC-SHA1 as well': {
+    fault: {
+      verify: takingAlso((given, _good, content) => given === `v1,${hmac('sha1', key, content)}`),
+    },
+    failed: ['other_algorithm'],
+    grade: 'F',
+    advice: /HMAC-SHA256 with your secret/,
+  },
+  'takes HMAC-SHA512 as well': {
+    fault: {
+      verify: takingAlso((given, _good, content) => given === `v1,${hmac('sha512', key, content)}`),
+    },
+    failed: ['other_algorithm'],
+    grade: 'F',
+    advice: /HMAC-SHA256 with your secret/,
+  },
+  'takes a hash without a key as well': {
+    fault: {
+      verify: takingAlso(
+        (given, _good, content) => given === `v1,${createHash('sha256').update(content).digest('base64')}`,
+      ),
+    },
+    failed: ['other_algorithm'],
+    grade: 'F',
+    advice: /HMAC-SHA256 with your secret/,
+  },
+  'signs with an empty key when it has none': {
+    fault: {
+      verify: takingAlso((given, _good, content) => given === `v1,${hmac('sha256', '', content)}`),
+    },
+    failed: ['other_algorithm'],
+    grade: 'F',
+    advice: /HMAC-SHA256 with your secret/,
+  },
   'throws when a signature has another length': {
     fault: {
       verify: (handled) => {
@@ -167,7 +242,7 @@ const table: Readonly<Record<string, Fails>> = {
       },
       refuse: (error, handled) => answering(handled, error instanceof RangeError ? 500 : 401),
     },
-    warned: ['malformed_signature'],
+    warned: ['other_algorithm', 'malformed_signature'],
     grade: 'B',
     advice: /answered 500/,
   },

@@ -12,6 +12,7 @@ const ROOM = 2;
 const PAYMENTS = 10;
 const CLAIMS = 400;
 const LEASE_MS = 25_000;
+const BYTES_MAX = 1_000_000;
 /** The second claim begins while the first is about to be committed: after so much of the time that it takes. */
 const LATER_MIN = 0.4;
 const LATER_STEPS = 40;
@@ -50,7 +51,8 @@ it('of two nodes that claim for one endpoint at the same time one gets it: toget
       const later = begun + tookMs * (LATER_MIN + ((1 - LATER_MIN) * (n % LATER_STEPS)) / LATER_STEPS);
       const claim = async (queue: DeliveryQueue, i: number) => {
         while (i === 1 && performance.now() < later) await new Promise((resolve) => setImmediate(resolve));
-        const claimed = await queue.claim(wanted, now, now + LEASE_MS);
+        const terms = { wallNow: now, leaseUntil: now + LEASE_MS, bytesMax: BYTES_MAX };
+        const { claims: claimed } = await queue.claim(wanted, terms);
         if (i === 0) tookMs += (performance.now() - begun - tookMs) / 4;
         return claimed;
       };
@@ -64,4 +66,43 @@ it('of two nodes that claim for one endpoint at the same time one gets it: toget
   await Promise.all(databases.map((database) => database.close()));
   console.log(`pairs of claims by how many of the two got something: ${JSON.stringify(claimers)}`);
   expect(claimers).toEqual({ 0: 0, 1: CLAIMS, 2: 0 });
+});
+
+it('a claim returns no more bytes of events than it may, an event once, and takes turns between endpoints', {
+  timeout: 60_000,
+}, async () => {
+  const box = await openInbox({});
+  inbox = box;
+  const nodes = openHome(box, [endpoint('one'), endpoint('two'), endpoint('three')]);
+  home = nodes;
+  const databaseUrl = await migratedDatabase(inject('postgresUrl'));
+  const api = await nodes.start({ databaseUrl }, '--role', 'api');
+  for (let i = 0; i < PAYMENTS; i += 1) await createPayment(api.url, `${i}`, `${i}`);
+  expect(await api.stop()).toBe(0);
+  const database = openPostgres(databaseUrl, () => undefined);
+  const queue = new DeliveryQueue(database, 'node');
+  await queryPostgres(databaseUrl, async (query) => {
+    const keys = await query('select org_id as "orgId", id as "webhookId" from webhooks');
+    const wanted = keys.map((key) => ({ ...(key as unknown as EndpointKey), room: PAYMENTS }));
+    const [size] = await query('select max(octet_length(data::text))::integer as bytes from events');
+    const claim = (bytesMax: number) => {
+      const wallNow = Date.now();
+      return queue.claim(wanted, { wallNow, leaseUntil: wallNow + LEASE_MS, bytesMax });
+    };
+    const eventBytes = Number(size?.bytes);
+    const first = await claim(eventBytes * 2);
+    // Two events, each for every endpoint.
+    expect(new Set(first.claims.map(({ eventId }) => eventId)).size).toBe(2);
+    expect(first.claims).toHaveLength(6);
+    expect(first.hasMore).toBe(true);
+    for (const { data } of first.claims) expect(JSON.parse(data)).toMatchObject({ object: 'payment' });
+    // Less than one event: one delivery, and the next claims take the others.
+    const second = await claim(1);
+    expect(second.claims).toHaveLength(1);
+    const rest = await claim(BYTES_MAX);
+    expect(rest.hasMore).toBe(false);
+    const all = [first, second, rest].flatMap(({ claims }) => claims.map(({ id }) => id));
+    expect(new Set(all).size).toBe(3 * PAYMENTS);
+  });
+  await database.close();
 });

@@ -46,7 +46,7 @@ export interface Home {
 
 /** The endpoints belong to one application; the neighbours to one of another organization, whose key is the spare one. */
 export function openHome(
-  inbox: Inbox,
+  inbox: Pick<Inbox, 'urlOf'>,
   endpoints: readonly Endpoint[],
   neighbours: readonly Endpoint[] = [],
 ): Home {

@@ -52,7 +52,15 @@ const AdvancedSchema = resource('clock', clockStates, {
   }),
   left: Type.Optional(
     Type.Object(
-      { timers: Type.Integer(), deliveries: Type.Integer(), nextAt: Time, to: Time },
+      {
+        timers: Type.Integer(),
+        deliveries: Type.Integer(),
+        passedOver: Type.Integer({
+          description: 'Deliveries among them that were due before `now`: they are sent late.',
+        }),
+        nextAt: Time,
+        to: Time,
+      },
       {
         description:
           'When it is not complete: how much is left, and where the clock was to go. Advance again.',

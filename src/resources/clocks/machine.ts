@@ -233,7 +233,13 @@ export interface FinishAdvance {
   readonly turn: number;
   readonly happened: readonly Happening[];
   /** What was still due when a bound was reached; null when nothing was. */
-  readonly left: { readonly timers: number; readonly deliveries: number; readonly nextAt: Instant } | null;
+  readonly left: {
+    readonly timers: number;
+    readonly deliveries: number;
+    /** Deliveries among them that were due before the instant that the clock has reached. */
+    readonly passedOver: number;
+    readonly nextAt: Instant;
+  } | null;
   /** Whether all that could be brought about was: a fault in one record does not hold the clock back. */
   readonly isThere: boolean;
 }
@@ -271,6 +277,7 @@ export const finishAdvance: CommandKind<FinishAdvance> = {
             left: {
               timers: left.timers,
               deliveries: left.deliveries,
+              passedOver: left.passedOver,
               nextAt: instantToText(left.nextAt),
               to: instantToText(advance.to),
             },

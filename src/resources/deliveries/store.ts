@@ -112,6 +112,8 @@ export interface Outstanding {
   readonly due: number;
   /** When the first of them is due. */
   readonly nextAt: Instant | null;
+  /** How many of them were due before the instant that a clock has reached. */
+  readonly passedOver: number;
 }
 
 /**
@@ -120,10 +122,11 @@ export interface Outstanding {
  */
 const outstanding: Statement = {
   name: 'deliveries_outstanding',
-  text: `select count(*)::integer as due, min(d.at) as "nextAt" from webhooks w cross join lateral (
+  text: `select count(*)::integer as due, min(d.at) as "nextAt", (count(*) filter (where d.at < $5))::integer as "passedOver"
+    from webhooks w cross join lateral (
       select greatest(d.due_at, d.created_at) as at from deliveries d
       where d.org_id = w.org_id and d.webhook_id = w.id and d.status = 'pending' and d.due_at <= $3
-      limit $4) d
+      order by d.due_at, d.id limit $4) d
     where w.org_id = $1 and w.app_id = $2 and w.status = 'enabled'`,
 };
 
@@ -132,12 +135,14 @@ export async function findOutstanding(
   { orgId, appId }: { readonly orgId: string; readonly appId: string },
   until: Instant,
   limit: number,
+  reached: Instant = until,
 ): Promise<Outstanding> {
   const [found] = await reader.rows<Outstanding>(outstanding, [
     orgId,
     appId,
     new Date(until).toISOString(),
     limit,
+    new Date(reached).toISOString(),
   ]);
-  return found ?? { due: 0, nextAt: null };
+  return found ?? { due: 0, nextAt: null, passedOver: 0 };
 }

@@ -209,6 +209,7 @@ function playWebhooks(stage: Stage): void {
     },
     urlProblem: null,
     others: 0,
+    othersAtHost: 0,
     secret: 'whsec_of-the-shop-4Kq9',
     sealed: '',
   });

@@ -77,7 +77,12 @@ export interface CreateReplay {
   readonly step: Step;
   /** How many were found. In a dry run they are only counted. */
   readonly matched: number;
+  /** Another replay of the application that is not finished. */
+  readonly unfinishedId: string | null;
 }
+
+/** Most replays are sent in less. */
+const retryAfterSeconds = 2;
 
 /** A replay with its first step. The worker does those that follow, if there are any. */
 export const createReplay: CommandKind<CreateReplay> = {
@@ -85,10 +90,12 @@ export const createReplay: CommandKind<CreateReplay> = {
   success: 'ok',
   replaysEvents: true,
   reads: () => [],
-  decide: ({ window, isDryRun, appId, lastEventId, step, matched }, context) => {
+  decide: ({ window, isDryRun, appId, lastEventId, step, matched, unfinishedId }, context) => {
     if (window.windowTo <= window.windowFrom)
       return refuse('invalid_request', { message: '`to` must be later than `from`.', param: '/to' });
     if (appId === undefined) return refuse('webhook_not_found', { param: '/webhookId' });
+    if (unfinishedId !== null && !isDryRun)
+      return refuse('replay_running', { details: { replayId: unfinishedId }, retryAfterSeconds });
     // From here it must succeed.
     const row: ReplayRow = {
       orgId: context.orgId,

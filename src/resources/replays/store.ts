@@ -1,4 +1,5 @@
-import { wantsEvent } from '../../kernel/delivery.ts';
+import { atOnce, wantsEvent } from '../../kernel/delivery.ts';
+import { limits } from '../../kernel/limits.ts';
 import type { Reader } from '../../kernel/route.ts';
 import { defineTable, type Statement, selectList } from '../../kernel/table.ts';
 import type { Pair, ReplayRow, Window } from './machine.ts';
@@ -38,28 +39,40 @@ const hasDelivery = (condition: string) =>
   `exists (select from deliveries d where d.org_id = $1 and d.event_id = e.id and d.webhook_id = w.id${condition})`;
 
 /**
- * Looks at a number of events behind a given one, in order, and finds the pairs of event and endpoint among them that are
- * wanted. The window is by the clock of the application, which may have been anywhere, so all events are looked at: a
- * thousand of them in some milliseconds, and no index to be kept for it.
+ * Reads a number of events behind a given one, in order, and finds the pairs of event and endpoint among them that are wanted. The
+ * window is by the application clock, which may have been anywhere, so all events are read: a thousand of them in some
+ * milliseconds, without an index to maintain.
  *
- * What was sent as a test is no part of it. The row without an endpoint tells how far it has looked.
+ * A step is limited in pairs too, because an application may have a hundred endpoints: it examines at most $11 combinations of event
+ * and endpoint, and takes whole events until $10 pairs are found, at least one event. The row without an endpoint says how far
+ * the step has come.
+ *
+ * Events that were sent as a test are not part of a replay.
  */
 const pairsOf: Statement = {
   name: 'replay_pairs',
-  text: `with looked as materialized (
+  text: `with endpoint as materialized (
+      select w.id, w.event_types from webhooks w where w.org_id = $1 and w.app_id = $5 and ($6::text is null or w.id = $6)),
+    looked as materialized (
       select e.id, e.type, e.app_id, e.resource_id, e.created_at from events e
-      where e.org_id = $1 and e.id > $2 and e.id <= $3 order by e.org_id, e.id limit $4)
-    select e.id as "eventId", e.type as "eventType", w.id as "webhookId" from looked e cross join lateral (
-        select w.id, w.event_types from webhooks w
-        where w.org_id = $1 and w.app_id = $5 and ($6::text is null or w.id = $6) offset 0) w
+      where e.org_id = $1 and e.id > $2 and e.id <= $3 order by e.org_id, e.id
+      limit greatest(1, least($4::integer, $11::integer / greatest(1, (select count(*) from endpoint))))),
+    pair as materialized (
+      select e.id, e.type, w.id as webhook_id, count(*) over (order by e.id) as pairs, dense_rank() over (order by e.id) as place
+      from looked e cross join endpoint w
       where e.app_id = $5 and e.created_at >= $7 and e.created_at < $8 and ${wantsEvent}
         and not exists (select from deliveries d where d.org_id = $1 and d.event_id = e.id and d.trigger = 'test')
         and case $9 when 'all' then true when 'missing' then not ${hasDelivery('')}
-          else ${hasDelivery(" and d.status = 'failed'")} and not ${hasDelivery(" and d.status <> 'failed'")} end
+          else ${hasDelivery(" and d.status = 'failed'")} and not ${hasDelivery(" and d.status <> 'failed'")} end)
+    select p.id as "eventId", p.type as "eventType", p.webhook_id as "webhookId" from pair p where p.pairs <= $10 or p.place = 1
     union all
-    (select max(e.id), '', null from looked e)
+    (select max(e.id), '', null from looked e
+      where e.id < coalesce((select min(p.id) from pair p where p.pairs > $10 and p.place > 1), 'z'))
     order by 1, 3`,
 };
+
+/** Each takes PGlite about 10 µs. */
+const combinationsMax = 5_000;
 
 export interface Look {
   readonly pairs: readonly Omit<Pair, 'suffix'>[];
@@ -73,7 +86,11 @@ export async function findPairs(
   orgId: string,
   appId: string,
   { windowFrom, windowTo, selection, webhookId }: Window,
-  { after, last, eventsMax }: { readonly after: string; readonly last: string; readonly eventsMax: number },
+  {
+    after,
+    last,
+    pairsMax = limits.replayStepMax,
+  }: { readonly after: string; readonly last: string; readonly pairsMax?: number },
 ): Promise<Look> {
   const rows = await reader.rows<{ eventId: string | null; eventType: string; webhookId: string | null }>(
     pairsOf,
@@ -81,12 +98,14 @@ export async function findPairs(
       orgId,
       after,
       last,
-      eventsMax,
+      limits.replayEventsInStepMax,
       appId,
       webhookId,
       new Date(windowFrom).toISOString(),
       new Date(windowTo).toISOString(),
       selection,
+      pairsMax,
+      combinationsMax,
     ],
   );
   const reached = rows.find((row) => row.webhookId === null)?.eventId ?? null;
@@ -103,6 +122,35 @@ const running: Statement = {
 
 export function findRunning(reader: Rows, limit: number): PromiseLike<readonly ReplayRow[]> {
   return reader.rows<ReplayRow>(running, [limit]);
+}
+
+const unfinished: Statement = {
+  name: 'replay_unfinished',
+  text: `select r.id from replays r where r.org_id = $1 and r.app_id = $2 and r.status = 'running'
+    union all
+    (select d.replay_id from webhooks w cross join lateral (
+        select d.replay_id from deliveries d
+        where d.org_id = w.org_id and d.webhook_id = w.id and d.status = 'pending' and d.due_at = $3
+          and d.replay_id is not null and d.tries = 0 limit 1) d
+      where w.org_id = $1 and w.app_id = $2 and w.status = 'enabled')
+    limit 1`,
+};
+
+/**
+ * A replay of the application that is not done: it still creates deliveries, or some of them were not attempted yet. Deliveries to a
+ * disabled endpoint wait for it to be enabled, and do not count.
+ */
+export async function findUnfinishedReplay(
+  reader: Rows,
+  orgId: string,
+  appId: string,
+): Promise<string | undefined> {
+  const [replay] = await reader.rows<{ id: string }>(unfinished, [
+    orgId,
+    appId,
+    new Date(atOnce).toISOString(),
+  ]);
+  return replay?.id;
 }
 
 export interface Progress {

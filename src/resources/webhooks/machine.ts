@@ -127,6 +127,8 @@ export interface CreateWebhook extends NewSecret {
   readonly urlProblem: string | null;
   /** How many the application has already. */
   readonly others: number;
+  /** How many of them lead to the host of the URL. */
+  readonly othersAtHost: number;
 }
 
 /** An endpoint to be is refused for its URL, which the guard has looked at, or because there are too many. */
@@ -135,9 +137,10 @@ export const createWebhook: CommandKind<CreateWebhook> = {
   success: 'created',
   answersWithSecret: true,
   reads: () => [],
-  decide: ({ fields, urlProblem, others, ...made }, context) => {
+  decide: ({ fields, urlProblem, others, othersAtHost, ...made }, context) => {
     if (urlProblem !== null) return refuseUrl(urlProblem);
     if (others >= limits.webhooksPerApplicationMax) return refuse('webhook_limit_reached');
+    if (othersAtHost >= limits.webhooksPerHostMax) return refuseHost();
     // From here it must succeed.
     const row = newWebhook(fields, made, context);
     return withSecret(accepted([change(webhookMachine, 'create', null, row)], 'webhook', row), made);
@@ -199,16 +202,19 @@ export interface UpdateWebhook {
   readonly id: string;
   readonly fields: Partial<WebhookFields>;
   readonly urlProblem: string | null;
+  /** How many others of the application lead to the host of a new URL. */
+  readonly othersAtHost: number;
 }
 
 export const updateWebhook: CommandKind<UpdateWebhook> = {
   name: 'webhooks.update',
   success: 'ok',
   reads: readsWebhook,
-  decide: ({ id, fields, urlProblem }, context, rows) => {
+  decide: ({ id, fields, urlProblem, othersAtHost }, context, rows) => {
     const found = findFor('update', id, context, rows);
     if (!found.ok) return found;
     if (urlProblem !== null) return refuseUrl(urlProblem);
+    if (othersAtHost >= limits.webhooksPerHostMax) return refuseHost();
     return moved('update', found.row, { ...found.row, ...fields }, context);
   },
 };
@@ -320,6 +326,10 @@ function moved(action: string, before: WebhookRow, after: WebhookRow, context: C
 
 function refuseUrl(message: string): Refusal {
   return refuse('webhook_url_not_allowed', { message, param: '/url' });
+}
+
+function refuseHost(): Refusal {
+  return refuse('webhook_host_limit_reached', { param: '/url' });
 }
 
 function kept({ secret, sealed }: NewSecret): KeptSecret {

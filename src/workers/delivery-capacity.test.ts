@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import type { ClaimedDelivery } from '../engine/delivery-queue.ts';
+import { limits } from '../kernel/limits.ts';
+import { DeliveryCapacity } from './delivery-capacity.ts';
+
+const claim = (orgId: string, url: string, eventId = 'evt', data = '{}') =>
+  ({ orgId, url, eventId, data }) as ClaimedDelivery;
+
+/** Begins requests until one more would be too many, and returns how many there are. */
+const fill = (capacity: DeliveryCapacity, next: (i: number) => ClaimedDelivery, max = 3_000): number => {
+  for (let i = 0; i < max; i += 1) {
+    const one = next(i);
+    if (!capacity.canSend(one)) return i;
+    capacity.begin(one);
+  }
+  return max;
+};
+
+describe('requests at once', () => {
+  it('are limited per organization and host, whatever the port and the path', () => {
+    const capacity = new DeliveryCapacity();
+    const toHost = (i: number) => claim('org_1', `https://example.com:${8_000 + i}/${i}`);
+    expect(fill(capacity, toHost)).toBe(limits.webhookHostConcurrencyPerOrganizationMax);
+    expect(capacity.canSend(claim('org_1', 'https://other.example.com/'))).toBe(true);
+    expect(capacity.canSend(claim('org_2', 'https://example.com/'))).toBe(true);
+    capacity.end(toHost(0));
+    expect(capacity.canSend(toHost(0))).toBe(true);
+  });
+
+  it('are limited per host over all organizations', () => {
+    const capacity = new DeliveryCapacity();
+    const toHost = (i: number) => claim(`org_${i}`, 'https://example.com/');
+    expect(fill(capacity, toHost)).toBe(limits.webhookHostConcurrencyMax);
+    expect(capacity.canSend(claim('org_9', 'https://other.example.com/'))).toBe(true);
+  });
+
+  it.each(['http://127.0.0.1:9/', 'http://localhost:9/', 'http://[::1]:9/', 'http://app.localhost/'])(
+    'to %s are limited by the organization alone',
+    (url) => {
+      const capacity = new DeliveryCapacity();
+      expect(fill(capacity, () => claim('org_1', url))).toBe(500);
+      expect(capacity.canSend(claim('org_2', url))).toBe(true);
+    },
+  );
+
+  it('are limited in bytes, and one is sent whatever its size', () => {
+    const capacity = new DeliveryCapacity();
+    const large = 'x'.repeat(256 * 1024);
+    const sent = fill(capacity, (i) => claim(`org_${i}`, `http://127.0.0.1:${i + 1}/`, 'evt', large));
+    expect(sent * large.length).toBe(16 * 1024 * 1024);
+    const alone = new DeliveryCapacity();
+    expect(alone.canSend(claim('org_1', 'http://127.0.0.1:1/', 'evt', 'x'.repeat(20 * 1024 * 1024)))).toBe(
+      true,
+    );
+  });
+});
+
+describe('claimed bytes', () => {
+  it('count an event once, until the last of its claims is released', () => {
+    const capacity = new DeliveryCapacity();
+    const data = 'x'.repeat(15 * 1024 * 1024);
+    const copy = `${data}`;
+    const [first, second] = [data, copy].map((one) =>
+      capacity.hold(claim('org_1', 'http://a/', 'evt_1', one)),
+    );
+    if (!first || !second) throw new Error('both are held');
+    expect(capacity.claimBytes).toBe(1024 * 1024);
+    capacity.release(first);
+    capacity.release(first);
+    expect(capacity.claimBytes).toBe(1024 * 1024);
+    capacity.release(second);
+    expect(capacity.claimBytes).toBe(2 * 1024 * 1024);
+  });
+
+  it('leave nothing for another claim when they are used up', () => {
+    const capacity = new DeliveryCapacity();
+    for (let i = 0; i < 16; i += 1)
+      capacity.hold(claim('org_1', 'http://a/', `evt_${i}`, 'x'.repeat(1024 * 1024)));
+    expect(capacity.claimBytes).toBeLessThanOrEqual(0);
+  });
+});
