@@ -50,6 +50,8 @@ export interface TenantCreate {
 export interface CreatedTenant {
   object: 'tenant';
   status: 'ok';
+  /** When the organization is deleted; null for one that stays. */
+  expiresAt: string | null;
   organization: Named;
   application: Named;
   apiKey: { id: string; key: string; scopes: Scope[]; mayReset: boolean };

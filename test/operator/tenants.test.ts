@@ -140,7 +140,9 @@ describe.each(decidedOn('pglite'))('the operator on %s', (kind) => {
       }
       expect(found).toEqual([...names].reverse());
       const [first] = (await operator.get(organizations, 'limit=1')).body.data;
-      expect(Object.keys(first ?? {})).toEqual(['object', 'sandbox', 'status', 'id', 'name', 'createdAt']);
+      expect(Object.keys(first ?? {})).toEqual([
+        ...['object', 'sandbox', 'status', 'id', 'name', 'createdAt', 'expiresAt'],
+      ]);
     });
 
     test('400: a cursor of another list, a limit beyond the bounds, an unknown parameter', async () => {

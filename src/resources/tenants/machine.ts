@@ -47,7 +47,8 @@ export const createTenant: CommandKind<CreateTenant> = {
       object: 'tenant',
       sandbox: true,
       status: 'ok',
-      organization: { id: orgId, name, expiresAt: expiresAt === null ? null : instantToText(expiresAt) },
+      expiresAt: expiresAt === null ? null : instantToText(expiresAt),
+      organization: { id: orgId, name },
       application: { id: appId, name: applicationName },
       apiKey: { id: key.id, scopes, mayReset },
     } as const;
