@@ -410,8 +410,11 @@ export interface Capabilities {
       | 'wrong_signature'
       | 'other_secret'
       | 'tampered_body'
+      | 'partial_signature'
+      | 'other_algorithm'
       | 'no_leaks'
       | 'malformed_signature'
+      | 'unknown_version'
       | 'missing_id'
       | 'missing_timestamp'
       | 'stale_timestamp'
@@ -1299,6 +1302,8 @@ export interface ClockAdvanced {
   left?: {
     timers: number;
     deliveries: number;
+    /** Deliveries among them that were due before `now`: they are sent late. */
+    passedOver: number;
     /** RFC 3339, UTC, with milliseconds. */
     nextAt: string;
     /** RFC 3339, UTC, with milliseconds. */
@@ -1525,8 +1530,11 @@ export interface Examination {
       | 'wrong_signature'
       | 'other_secret'
       | 'tampered_body'
+      | 'partial_signature'
+      | 'other_algorithm'
       | 'no_leaks'
       | 'malformed_signature'
+      | 'unknown_version'
       | 'missing_id'
       | 'missing_timestamp'
       | 'stale_timestamp'
@@ -1569,8 +1577,11 @@ export interface WebhookExamination {
     | 'wrong_signature'
     | 'other_secret'
     | 'tampered_body'
+    | 'partial_signature'
+    | 'other_algorithm'
     | 'no_leaks'
     | 'malformed_signature'
+    | 'unknown_version'
     | 'missing_id'
     | 'missing_timestamp'
     | 'stale_timestamp'

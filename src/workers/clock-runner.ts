@@ -12,7 +12,6 @@ import {
   type BeginAdvance,
   beginAdvance,
   type ClockRow,
-  type FinishAdvance,
   finishAdvance,
   type Happening,
   leaseMs,

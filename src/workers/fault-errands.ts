@@ -16,13 +16,18 @@ export function faultErrands({ engine, reader }: FaultErrandsSettings): Readonly
   const turns = new Turns();
 
   const create: Errand = (submission) => {
-    const { fields, seed } = submission.input as Pick<CreateFaultPlan, 'fields'> & { seed?: number };
+    const { fields, seed, isPointless } = submission.input as Pick<
+      CreateFaultPlan,
+      'fields' | 'isPointless'
+    > & {
+      seed?: number;
+    };
     const { orgId, appId, suffix } = submission.context;
     // Nodes do not wait for each other: a limit may be passed by a few.
     return turns.take(appId ?? '', async () => {
       const others = await countActivePlans(reader, orgId, appId ?? '');
       const drawn = Math.floor(engine.mint.fraction(`seed ${suffix}`) * (limits.faultSeedMax + 1));
-      const input: CreateFaultPlan = { fields, seed: seed ?? drawn, others };
+      const input: CreateFaultPlan = { fields, seed: seed ?? drawn, others, isPointless };
       return engine.submit({ ...submission, input });
     });
   };
