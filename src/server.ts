@@ -214,7 +214,11 @@ function assemble(
     journal: new CoverageJournal(database),
     onError,
   });
-  const remove = deleteErrand({ engine, flush: () => Promise.all([requestLog.flush(), coverage.flush()]) });
+  const remove = deleteErrand({
+    engine,
+    reader,
+    flush: () => Promise.all([requestLog.flush(), coverage.flush()]),
+  });
   const operator = new Operator({
     ...{ engine, reader, wallClock, reset, remove, snapshots },
     realTime: Date.now,

@@ -38,7 +38,12 @@ function strayReferences({ table, column, target }: Reference): string {
       coalesce((select 'it belongs to ' || o.org_id from ${target} o where o.id = t.${column} limit 1), 'no such row') as found
     from ${table} t cross join lateral (select to_jsonb(t) ->> '${idOf(table)}' as text) row_id
     left join ${target} r on r.org_id = t.org_id and r.id = t.${column}
-    where t.${column} <> '' and r.id is null`;
+    where t.${column} <> '' and r.id is null${isOfDeleted(table)}`;
+}
+
+/** The audit trail of a deleted organization stays, and nothing else of it. */
+function isOfDeleted(table: string): string {
+  return table === 'audit' ? ' and exists (select from organizations o where o.org_id = t.org_id)' : '';
 }
 
 function idOf(table: string): string {

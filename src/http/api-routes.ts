@@ -62,7 +62,8 @@ export function addApiRoutes(app: FastifyInstance, settings: AppSettings, servin
     const [path, admission] = [fastifyPath(route), onRequest(route)];
     if (isStream(route)) {
       const { requestLog, coverage } = settings;
-      const watched = { streams, requestLog, coverage, isStillAdmitted: isStillAdmitted(route) };
+      const { strike } = serving;
+      const watched = { streams, requestLog, coverage, strike, isStillAdmitted: isStillAdmitted(route) };
       addKeyStream(app, route, path, admission, watched);
     } else serving.add(route, path, admission);
   }

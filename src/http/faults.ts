@@ -15,6 +15,9 @@ declare module 'fastify' {
   }
 }
 
+/** What a plan is compared with. */
+type Target = Pick<Served, 'path' | 'operationId' | 'method'>;
+
 const retryAfterSecondsDefault = 1;
 
 /**
@@ -41,7 +44,7 @@ export class RequestFaults {
   }
 
   /** True when the request has ended here: with an error, or without an answer. */
-  async strike(request: FastifyRequest, reply: FastifyReply, route: Served): Promise<boolean> {
+  async strike(request: FastifyRequest, reply: FastifyReply, route: Target): Promise<boolean> {
     const plan = await this.#find(request, route);
     if (!plan) return false;
     request.faultPlan = plan;
@@ -64,7 +67,7 @@ export class RequestFaults {
   }
 
   /** The oldest plan that hits the request. One that matches and does not hit it leaves it to the next. */
-  async #find(request: FastifyRequest, route: Served): Promise<ActivePlan<RequestFault> | undefined> {
+  async #find(request: FastifyRequest, route: Target): Promise<ActivePlan<RequestFault> | undefined> {
     if (isSpared(route.path)) return undefined;
     for (const plan of request.faultPlans ?? [])
       if (isForRoute(plan, route) && (await this.#counter.take(plan, request.id))) return plan;

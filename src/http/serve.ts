@@ -42,6 +42,8 @@ export type Admission = (request: FastifyRequest, reply: FastifyReply, done: (er
 
 export interface Serving {
   readonly add: (route: Served, url: string, admit: Admission) => void;
+  /** For routes that answer by themselves: lets fault plans hit the request. True when it has ended by that. */
+  readonly strike: RequestFaults['strike'];
   /** Renders a refusal, after the audit trail has it. */
   readonly refuse: (
     request: FastifyRequest,
@@ -180,6 +182,7 @@ export function createServing(app: FastifyInstance, settings: AppSettings): Serv
       if (route.method === 'POST') addWrite(route, url, admit);
       else addRead(route, url, admit);
     },
+    strike: (request, reply, route) => faults.strike(request, reply, route),
     refuse: async (request, reply, refusal) => {
       const { principal } = request;
       const route = request.routeOptions.config.route;

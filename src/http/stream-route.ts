@@ -3,15 +3,17 @@ import { refuse } from '../kernel/errors.ts';
 import type { StreamRoute } from '../kernel/route.ts';
 import { strict } from '../kernel/schema.ts';
 import { apiVersion } from '../kernel/version.ts';
+import { cutConnection } from './connection.ts';
 import type { EventStreams, StreamOptions } from './event-stream.ts';
 import { Refused } from './refused.ts';
 import { type AnswerSinks, leaveAnswer } from './request-log.ts';
 import { sendHead } from './send.ts';
-import { type Admission, principalOf } from './serve.ts';
+import { type Admission, principalOf, type Serving } from './serve.ts';
 import { compileQuery } from './validate.ts';
 
 export interface KeyStreamSettings extends AnswerSinks {
   readonly streams: EventStreams;
+  readonly strike: Serving['strike'];
   /** Whether a key that was let in still would be. */
   readonly isStillAdmitted: (request: FastifyRequest) => Promise<boolean>;
 }
@@ -41,6 +43,9 @@ export function addKeyStream(
       if (refusal) throw new Refused(refusal);
       const takes = route.streams(query);
       if (typeof takes !== 'function') throw new Refused(takes);
+      if (request.faultPlans !== null && (await settings.strike(request, reply, route))) return reply;
+      // A stream has no answer to lose but its head.
+      if (request.faultPlan?.fault.type === 'lose_answer') return cutConnection(reply, 'close');
       if (request.method === 'HEAD') return sendHead(reply, 'text/event-stream');
       reply.headers({ 'Request-Id': request.id, 'Api-Version': apiVersion });
       beginStream(

@@ -42,7 +42,7 @@ export class AddressGuard {
     const looked = new Promise<string | null>((resolve) => {
       this.#resolve(host, { all: true }, (error, addresses) => {
         const isRefused = !error && addresses.length > 0 && this.#allowed(addresses).length === 0;
-        resolve(isRefused ? refusal(host, addresses) : null);
+        resolve(isRefused ? refusal(host) : null);
       });
     });
     return Promise.race([looked, late]).finally(() => clearTimeout(timer));
@@ -59,7 +59,7 @@ export class AddressGuard {
       return 'The URL holds credentials. Leave them out: every request is signed.';
     const host = hostOf(url);
     if (this.#allowsPrivate || !ipaddr.isValid(host) || isPublic(host)) return null;
-    return refusal(host, [{ address: host, family: 0 }]);
+    return refusal(host);
   }
 
   /** For the connection: resolves a name and hands on only the addresses that may be sent to. */
@@ -69,7 +69,7 @@ export class AddressGuard {
       const wanted = addresses.filter(({ family }) => !options.family || family === options.family);
       const allowed = this.#allowed(wanted);
       const [first] = allowed;
-      if (!first) return callback(new AddressRefused(refusal(host, addresses)), '', 0);
+      if (!first) return callback(new AddressRefused(refusal(host)), '', 0);
       if (options.all) callback(null, allowed as never);
       else callback(null, first.address, first.family);
     });
@@ -80,10 +80,14 @@ export class AddressGuard {
   }
 }
 
-function refusal(host: string, addresses: readonly LookupAddress[]): string {
-  const named = addresses.map(({ address }) => address).join(', ');
-  const what = named === host ? `${host} is` : `${host} resolves to ${named || 'nothing'}, which is`;
-  return `${what} not a public address, and this server sends only to those.`;
+/**
+ * What a name resolves to is not named: a caller could map the internal DNS of the server with it. Only servers that refuse private
+ * addresses come here, and those are shared.
+ */
+function refusal(host: string): string {
+  return ipaddr.isValid(host)
+    ? `${host} is not a public address, and this server sends only to those.`
+    : `${host} does not resolve to a public address, and this server sends only to those.`;
 }
 
 /** Without the brackets of an IPv6 address. The URL has already turned decimal, octal and hexadecimal forms into one. */
@@ -93,10 +97,23 @@ function hostOf({ hostname }: URL): string {
 
 const globalUnicast = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 
+/**
+ * Addresses in public ranges that lead to a cloud provider's own services from inside of it: they answer only there, and trust whoever
+ * asks. Other metadata addresses are in ranges that are not public anyway: 169.254.169.254 and its neighbours are link-local,
+ * 100.100.100.200 (Alibaba Cloud) is carrier-grade NAT, 192.0.0.192 (Oracle Cloud) is reserved, fd00:ec2::254 (AWS) and fd20:ce::254
+ * (Google Cloud) are unique local.
+ */
+const providerServices: ReadonlySet<string> = new Set([
+  // Azure: wire server, DHCP, DNS and health probes.
+  '168.63.129.16',
+  // Equinix Metal: metadata.platformequinix.com.
+  '192.80.8.124',
+]);
+
 /** Anything that is not plainly public is private: loopback, link-local, metadata, mapped, tunnelled, reserved. */
 function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
-  if (parsed.range() !== 'unicast') return false;
+  if (parsed.range() !== 'unicast' || providerServices.has(parsed.toString())) return false;
   return parsed.kind() === 'ipv4' || (parsed as ipaddr.IPv6).match(globalUnicast);
 }

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import type { Engine } from '../engine/engine.ts';
+import { KeyedMutex } from '../engine/keyed-mutex.ts';
 import { refusedCommand, type Submission } from '../engine/submission.ts';
 import { findCurrency } from '../kernel/currency.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
@@ -23,7 +24,6 @@ import { createInvitation } from '../resources/invitations/machine.ts';
 import { findOpenInvitations } from '../resources/invitations/store.ts';
 import { resetMember } from '../resources/members/machine.ts';
 import { findMembers } from '../resources/members/store.ts';
-import { Turns } from './turns.ts';
 import type { Errand } from './webhook-errands.ts';
 
 export interface ConsoleErrandsSettings {
@@ -65,7 +65,7 @@ export function hashOfToken(token: string): Uint8Array {
 export function consoleErrands(settings: ConsoleErrandsSettings): ReadonlyMap<string, Errand> {
   const { engine, reader, wallClock, publicUrl, people } = settings;
 
-  const turns = new Turns();
+  const mutex = new KeyedMutex();
   const submit = (submission: Submission, more: object) =>
     engine.submit({ ...submission, input: { ...(submission.input as object), ...more } });
   const refused = (submission: Submission, refusal: Refusal) =>
@@ -77,7 +77,7 @@ export function consoleErrands(settings: ConsoleErrandsSettings): ReadonlyMap<st
     const refusal = refuseNetworks(asked?.allowedCidrs);
     if (refusal) return refused(submission, refusal);
     // Nodes do not wait for each other: a limit may be passed by a few.
-    return turns.take(appId ?? '', async () => {
+    return mutex.run(appId ?? '', async () => {
       const others = await countActiveKeys(reader, orgId, appId ?? '', wallClock());
       return submit(submission, { made: newApiKey(), others });
     });
@@ -94,7 +94,7 @@ export function consoleErrands(settings: ConsoleErrandsSettings): ReadonlyMap<st
     const refusal = refuseRates(terms.fxRates);
     if (refusal) return refused(submission, refusal);
     const { orgId } = submission.context;
-    return turns.take(orgId, async () =>
+    return mutex.run(orgId, async () =>
       submit(submission, { others: await countApplications(reader, orgId) }),
     );
   };
@@ -108,7 +108,7 @@ export function consoleErrands(settings: ConsoleErrandsSettings): ReadonlyMap<st
   const invite: Errand = async (submission) => {
     const { token, hash } = newInvitationToken();
     const { orgId } = submission.context;
-    return turns.take(orgId, async () => {
+    return mutex.run(orgId, async () => {
       const open = await findOpenInvitations(reader, orgId, wallClock(), limits.invitationsPendingMax);
       return submit(submission, { hash, url: invitationUrl(publicUrl(), token), others: open.length });
     });

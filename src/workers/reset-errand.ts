@@ -2,6 +2,8 @@ import type { Engine } from '../engine/engine.ts';
 import { type Answer, refusedCommand, type Submission } from '../engine/submission.ts';
 import type { Reader } from '../kernel/route.ts';
 import { findApplicationIds } from '../resources/applications/store.ts';
+import { type DeleteOrganization, refuseName } from '../resources/organizations/machine.ts';
+import { organizationsTable } from '../resources/organizations/store.ts';
 import { type ResetOrganization, refuseUnpermitted } from '../resources/resets/machine.ts';
 import type { RequestLog } from './request-log.ts';
 
@@ -15,12 +17,23 @@ export interface ResetErrandSettings {
 /** What is written behind goes with the rest, and does not come after it. */
 export function deleteErrand({
   engine,
+  reader,
   flush,
 }: {
   readonly engine: Engine;
+  readonly reader: Reader;
   readonly flush: () => Promise<unknown>;
 }): (submission: Submission) => Promise<Answer> {
   return async (submission) => {
+    const { orgId } = submission.context;
+    const { name } = submission.input as DeleteOrganization;
+    const organization = await reader.byKey(organizationsTable, orgId, orgId);
+    // Checked before the deletion takes the organization for itself, which would make its other writers wait.
+    const refusal = organization && refuseName(organization, name);
+    if (refusal) {
+      const kind = refusedCommand(submission.kind.name, refusal);
+      return engine.submit({ ...submission, kind, idempotency: null });
+    }
     await flush();
     return engine.submit(submission);
   };

@@ -182,6 +182,8 @@ function plainWords(error: unknown, url: string): string {
     if (words) return words(host);
     if (unreadable.has(name) || unreadable.has(code)) return `Answer: it is not HTTP (${line}).`;
     if (isTls(code, message)) return `TLS: ${line.trim()}.`;
+    // Its message names addresses, also the local one of this machine.
+    if (syscall === 'connect') return `Connection failed: ${code}.`;
   }
   return `Connection failed: ${causes.at(-1)?.message.split('\n')[0] ?? 'for a reason unknown'}.`;
 }

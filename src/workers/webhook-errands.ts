@@ -1,5 +1,6 @@
 import type { ClaimedDelivery } from '../engine/delivery-queue.ts';
 import type { Engine } from '../engine/engine.ts';
+import { KeyedMutex } from '../engine/keyed-mutex.ts';
 import { type Answer, refusedCommand, type Submission } from '../engine/submission.ts';
 import type { Vault } from '../engine/vault.ts';
 import { reachesApplication } from '../kernel/command.ts';
@@ -29,7 +30,6 @@ import { findWebhooks, webhooksTable } from '../resources/webhooks/store.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { type Deliverer, leaseMs } from './deliverer.ts';
 import { belongsTo, newWebhookSecret } from './signature.ts';
-import { Turns } from './turns.ts';
 
 export interface WebhookErrandsSettings {
   readonly engine: Engine;
@@ -52,7 +52,7 @@ const firstStepMsMax = 2_000;
 export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<string, Errand> {
   const { engine, reader, vault, guard, deliverer, wallClock } = settings;
 
-  const turns = new Turns();
+  const mutex = new KeyedMutex();
 
   function secretFor(orgId: string, webhookId: string, given: string | undefined) {
     const secret = given ?? newWebhookSecret();
@@ -65,7 +65,7 @@ export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<st
     const urlProblem = await guard.problemOf(fields.url);
     const made = secretFor(orgId, formatId('webhook', suffix), secret);
     // One after the other, so that each counts those before it. Nodes do not wait for each other: the limit may be passed by a few.
-    return turns.take(appId ?? '', async () => {
+    return mutex.run(appId ?? '', async () => {
       const own = await findWebhooks(reader, orgId, appId ?? '');
       const othersAtHost = atSameHost(own, fields.url);
       const input = { fields, ...made, urlProblem, others: own.length, othersAtHost };
@@ -80,7 +80,7 @@ export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<st
       return engine.submit({ ...submission, input: { id, fields, urlProblem: null, othersAtHost: 0 } });
     const urlProblem = await guard.problemOf(url);
     const row = await findWebhook(submission.context, id);
-    return turns.take(row?.appId ?? '', async () => {
+    return mutex.run(row?.appId ?? '', async () => {
       const own = row && (await findWebhooks(reader, row.orgId, row.appId));
       // An endpoint may stay at its host, however many are there.
       const stays = row !== undefined && atSameHost([row], url) > 0;
@@ -158,7 +158,7 @@ export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<st
     // Requests of one application run one after the other, so that each sees the replay of the one before it.
     return isDryRun
       ? replayOf(submission, appId, null)
-      : turns.take(`replay ${appId}`, async () =>
+      : mutex.run(`replay ${appId}`, async () =>
           replayOf(submission, appId, (appId && (await findUnfinishedReplay(reader, orgId, appId))) ?? null),
         );
   };

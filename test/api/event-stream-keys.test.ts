@@ -45,6 +45,41 @@ describe.each(decidedOn('postgres'))('the stream of events for keys on %s', (kin
   const pay = async ({ client }: KeyHolder = acme) => (await client.post(payments, small)).body.id;
   const told = (listener: Listener) => listener.sent('event').map(({ data }) => data.resourceId);
 
+  test('a fault plan hits a stream when it is opened: an error, a lost connection, then none', async () => {
+    const own = await tenant(server);
+    const plan = async (fault: object) =>
+      (
+        await own.client.post('developer_api_fault_plans', {
+          on: 'requests',
+          fault,
+          count: 1,
+          operations: ['streamWebhookEvents'],
+        })
+      ).body.id;
+    const open = () =>
+      fetch(`${url}/_api/${events}/stream`, { headers: { authorization: `Bearer ${own.key}` } });
+    const first = await plan({ type: 'error', code: 'service_unavailable', retryAfterSeconds: 3 });
+    const refused = await open();
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('sandbank-fault')).toBe(first);
+    expect(refused.headers.get('retry-after')).toBe('3');
+    await refused.text();
+    for (const type of ['reset_connection', 'lose_answer']) {
+      const id = await plan({ type });
+      await expect(open()).rejects.toThrow('fetch failed');
+      expect((await own.client.get(`developer_api_fault_plans/${id}`)).body).toMatchObject({
+        status: 'exhausted',
+        seen: 1,
+        applied: 1,
+      });
+    }
+    const delayed = await plan({ type: 'latency', delayMs: 1 });
+    const listener = await listen(own);
+    expect(listener.response.headers['sandbank-fault']).toBe(delayed);
+    const id = await pay(own);
+    await soon(() => expect(told(listener)).toEqual([id]));
+  });
+
   test('tells what happens from now on as the API shows it, with the headers of every answer', async () => {
     await pay();
     const listener = await listen();

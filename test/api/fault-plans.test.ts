@@ -107,6 +107,11 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
     '/operations/0',
   ],
   ['no operation', { on: 'requests', fault: latency, count: 1, operations: [] }, '/operations'],
+  [
+    'an operation that does not use the method',
+    { on: 'requests', fault: latency, count: 1, operations: ['listDisputes'], methods: ['POST'] },
+    '/methods',
+  ],
   ['a strange method', { on: 'requests', fault: latency, count: 1, methods: ['PUT'] }, '/methods/0'],
   [
     'an unknown event',

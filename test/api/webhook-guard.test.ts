@@ -36,8 +36,8 @@ const refused = {
   'http://[::ffff:10.0.0.1]/': /^::ffff:a00:1 is not a public address/,
   'http://[fd00:ec2::254]/': /^fd00:ec2::254 is not a public address/,
   'http://192.168.1.1/': /^192\.168\.1\.1 is not a public address/,
-  'http://localhost:3000/hook':
-    /^localhost resolves to .*(127\.0\.0\.1|::1).*, which is not a public address/,
+  'http://168.63.129.16/machine?comp=goalstate': /^168\.63\.129\.16 is not a public address/,
+  'http://localhost:3000/hook': /^localhost does not resolve to a public address/,
   'ftp://1.1.1.1/': /only http and https are sent to/,
   'file:///etc/passwd': /only http and https are sent to/,
   'https://user:word@1.1.1.1/': /^The URL holds credentials/,
@@ -152,7 +152,9 @@ describe.each(decidedOn('pglite'))('webhooks that may not go to private addresse
       await shop.life.create();
       const { attempts, lastError, lastResponseStatus, status } = await tried(webhook);
       expect(attempts[0]).toMatchObject(unsent);
-      expect(attempts[0]?.error).toMatch(/is not a public address, and this server sends only to those\.$/);
+      expect(attempts[0]?.error).toMatch(
+        /(is not|does not resolve to) a public address, and this server sends only to those\.$/,
+      );
       expect([lastError, lastResponseStatus, status]).toEqual([attempts[0]?.error, null, 'pending']);
       expect(receiver.received).toEqual([]);
     });
@@ -184,7 +186,9 @@ describe.each(decidedOn('pglite'))('webhooks that may not go to private addresse
       });
       expect(answer.attempts).toHaveLength(1);
       expect(answer.attempts[0]).toMatchObject(unsent);
-      expect(answer.lastError).toMatch(/is not a public address, and this server sends only to those\.$/);
+      expect(answer.lastError).toMatch(
+        /(is not|does not resolve to) a public address, and this server sends only to those\.$/,
+      );
       expect(receiver.received).toEqual([]);
     });
 

@@ -80,14 +80,14 @@ describe(`the session of an embedded database that answers late (seed ${SEED})`,
 
   it('leaves no transaction, setting or prepared statement to the next caller', async () => {
     let changed = 0;
-    for (let round = 0; round < effort(15, 100); round += 1) {
+    for (let round = 0; round < effort(8, 100); round += 1) {
       const left = database.transaction(async (connection) => {
         await connection.script(
           `set application_name = 'left behind'; create temp table left_behind (id integer)`,
         );
         changed += 1;
         await connection.query({ name: 'slow', text: 'select pg_sleep($1)' }, [
-          LIMITS.queryMsMax / 1000 + 0.02,
+          LIMITS.queryMsMax / 1_000 + 0.3,
         ]);
       });
       expect(await answerOrUnavailable(left.then(() => 'committed'))).toBeUndefined();
@@ -103,7 +103,7 @@ describe(`the session of an embedded database that answers late (seed ${SEED})`,
       );
       if (found !== undefined) expect(found).toEqual([{ name: '', temp: null, prepared: 0 }]);
     }
-    expect(changed).toBeGreaterThan(5);
+    expect(changed).toBeGreaterThan(2);
   }, 120_000);
 });
 

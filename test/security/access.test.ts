@@ -212,6 +212,7 @@ describe('the operator', () => {
       'GET organizations',
       'GET organizations/:id/snapshot',
       'POST organizations',
+      'POST organizations/:id/delete',
       'POST organizations/:id/fork',
       'POST organizations/:id/keys',
       'POST organizations/:id/reset',

@@ -233,6 +233,7 @@ test('people of another organization are told what they are told of one that doe
 const consoleBodies: Readonly<Record<string, unknown>> = {
   changeMemberRole: { role: 'viewer' },
   renameOrganization: { name: 'Taken' },
+  deleteOrganization: { name: 'Taken' },
   updateApplication: { name: 'Taken' },
   createApplication: { name: 'Taken' },
   updateApiKey: { name: 'Taken' },

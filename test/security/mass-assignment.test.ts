@@ -119,6 +119,7 @@ test('a field named __proto__ is refused in every body, and nothing inherits fro
 
 const consoleBodies: Readonly<Record<string, object>> = {
   renameOrganization: { name: 'Taken' },
+  deleteOrganization: { name: 'Another' },
   changeMemberRole: { role: 'viewer' },
   createInvitation: { role: 'viewer' },
   createApplication: { name: 'Taken' },

@@ -530,9 +530,7 @@ describe('a name', () => {
     const by = named({ allowsPrivate: false, resolve: resolvesTo('127.0.0.1', '::1') });
     expect(await send(`http://shop.test:${receiver.port}/`, by)).toMatchObject({
       ...nothing,
-      error: expect.stringMatching(
-        /^shop\.test resolves to 127\.0\.0\.1, ::1, which is not a public address/,
-      ),
+      error: expect.stringMatching(/^shop\.test does not resolve to a public address/),
     });
     for (const host of ['127.0.0.1', '0', '0x7f.1', '[::ffff:127.0.0.1]', '127.0.0.1.'])
       expect((await send(`http://${host}:${receiver.port}/`, by)).error).toMatch(/is not a public address/);
@@ -558,7 +556,7 @@ describe('a name', () => {
     expect(await guard.problemOf(url)).toBeNull();
     const by = new Sender(guard);
     onTestFinished(() => by.stop());
-    expect((await send(url, by)).error).toMatch(/^shop\.test resolves to 127\.0\.0\.1/);
+    expect((await send(url, by)).error).toMatch(/^shop\.test does not resolve to a public address/);
     expect(asked).toBe(2);
     expect(receiver.received).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
 import { refuse } from '../../kernel/errors.ts';
-import { faultCodes, faultTargets, isSpared } from '../../kernel/fault.ts';
+import { faultCodes, faultTargets, isForRoute, isSpared } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { listing, type Route } from '../../kernel/route.ts';
@@ -151,10 +151,14 @@ const reading = { ...words, method: 'GET', scope: 'any' } as const;
 
 /** What a plan may name: the operations of these routes, and events by these filters. */
 export function faultPlanRoutes(
-  routes: readonly Pick<Route, 'operationId' | 'path'>[],
+  routes: readonly Pick<Route, 'operationId' | 'path' | 'method'>[],
   eventFilters: readonly string[],
 ): readonly Route[] {
-  const operations = routes.filter(({ path }) => !isSpared(path)).map(({ operationId }) => operationId);
+  const hittable = routes.filter(({ path }) => !isSpared(path));
+  const operations = hittable.map(({ operationId }) => operationId);
+  /** Whether a plan for requests names operations and methods of which no request has both. */
+  const isPointless = ({ target, ...filters }: FaultPlanFields) =>
+    target === 'requests' && !hittable.some((route) => isForRoute(filters, route));
   const CreateBody = Type.Union([
     strict(
       {
@@ -195,7 +199,10 @@ export function faultPlanRoutes(
       bodyName: 'FaultPlanCreate',
       target: null,
       command: createFaultPlan,
-      input: ({ body }) => ({ fields: fieldsOf(body as Asked), seed: (body as Asked).seed }),
+      input: ({ body }) => {
+        const fields = fieldsOf(body as Asked);
+        return { fields, seed: (body as Asked).seed, isPointless: isPointless(fields) };
+      },
     },
     {
       ...reading,

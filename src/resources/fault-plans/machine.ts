@@ -56,14 +56,21 @@ export interface CreateFaultPlan {
   readonly seed: number;
   /** How many active plans the application has already. */
   readonly others: number;
+  /** No request has one of the operations and one of the methods: the plan could never match. */
+  readonly isPointless: boolean;
 }
 
 export const createFaultPlan: CommandKind<CreateFaultPlan> = {
   name: 'fault_plans.create',
   success: 'created',
   reads: () => [],
-  decide: ({ fields, seed, others }, { orgId, appId, suffix, now }) => {
+  decide: ({ fields, seed, others, isPointless }, { orgId, appId, suffix, now }) => {
     if (appId === null) throw new Error('a fault plan belongs to an application');
+    if (isPointless)
+      return refuse('invalid_request', {
+        message: `This plan can never match: none of the operations (${fields.operations?.join(', ')}) uses the method ${fields.methods?.join(' or ')}. Omit \`methods\`, or name the method of the operations.`,
+        param: '/methods',
+      });
     if (others >= limits.faultPlansActiveMax) return refuse('fault_plans_limit');
     // From here it must succeed.
     const row: FaultPlanRow = {

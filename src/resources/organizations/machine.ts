@@ -1,5 +1,5 @@
 import { accepted, type Change, type CommandKind, change } from '../../kernel/command.ts';
-import { refuse } from '../../kernel/errors.ts';
+import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { defineMachine } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
 
@@ -53,11 +53,20 @@ export const renameOrganization: CommandKind<{ readonly name: string }> = {
   },
 };
 
+export interface DeleteOrganization {
+  readonly name: string | null;
+}
+
+export function refuseName(organization: OrganizationRow, name: string | null): Refusal | undefined {
+  const isOther = name !== null && name !== organization.name;
+  return isOther ? refuse('organization_name_mismatch', { param: '/name' }) : undefined;
+}
+
 /**
  * Deletes an organization with everything that belongs to it. Only the audit trail stays, and this command is its last row. A
  * person types the name; the operator and the expiry name the organization by its id.
  */
-export const deleteOrganization: CommandKind<{ readonly name: string | null }> = {
+export const deleteOrganization: CommandKind<DeleteOrganization> = {
   name: 'organizations.delete',
   success: 'ok',
   clears: true,
@@ -66,8 +75,8 @@ export const deleteOrganization: CommandKind<{ readonly name: string | null }> =
   decide: ({ name }, { orgId }, rows) => {
     const organization = rows.get<OrganizationRow>('organization', orgId);
     if (!organization) return refuse('resource_not_found');
-    if (name !== null && name !== organization.name)
-      return refuse('organization_name_mismatch', { param: '/name' });
+    const refusal = refuseName(organization, name);
+    if (refusal) return refusal;
     const { answer } = accepted([], 'organization', organization);
     const shown = {
       object: 'organization',
