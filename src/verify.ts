@@ -3,7 +3,7 @@ import { instantToText } from './kernel/list.ts';
 import { type AnyRow, type Instant, selectList } from './kernel/table.ts';
 import { type Head, headProblem, type SealProblem, verifySeals } from './resources/audit-seals/store.ts';
 import { resources } from './resources/index.ts';
-import { organizationChecks } from './verify-organizations.ts';
+import { isolationChecks } from './verify-isolation.ts';
 
 /**
  * Recomputes from the postings and the records what the books must say, and reports every difference. Each check is one
@@ -193,7 +193,7 @@ export const checks: readonly Check[] = [
         from delivery_attempts group by 1, 2) a on a.org_id = d.org_id and a.delivery_id = d.id
       where e.id is null or w.id is null or coalesce(a.count, 0) <> d.attempts or coalesce(a.status, 'pending') <> d.status`,
   },
-  ...organizationChecks,
+  ...isolationChecks,
 ];
 
 export const timersCheck = {

@@ -62,7 +62,9 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ],
   ['src/config.ts', ['src/kernel/', 'src/networks.ts']],
   ['src/errands.ts', ['type src/engine/', 'src/resources/', 'src/workers/']],
+  ['src/open-database.ts', ['type src/config.ts', 'src/db/']],
   ['src/secret.ts', []],
+  ['src/usage.ts', []],
   ['src/cli-file.ts', []],
   ['src/signature-check.ts', []],
   ['src/snapshot-files.ts', ['src/kernel/', 'src/resources/', 'type src/server.ts', 'src/workers/']],
@@ -87,8 +89,12 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ],
   [
     'src/verify.ts',
-    ['src/db/', 'src/kernel/', 'src/resources/index.ts', 'src/resources/audit-seals/store.ts'],
+    [
+      ...['src/db/', 'src/kernel/', 'src/resources/index.ts', 'src/resources/audit-seals/store.ts'],
+      'src/verify-isolation.ts',
+    ],
   ],
+  ['src/verify-isolation.ts', []],
   ['src/verify-organization.ts', ['type src/db/', 'src/kernel/', 'src/verify.ts']],
   ['src/embedded.ts', ['src/config.ts', 'src/server.ts']],
   ['src/server.ts', ['src/']],

@@ -33,11 +33,10 @@ const references: readonly Reference[] = [
 ];
 
 function strayReferences({ table, column, target }: Reference): string {
-  return `select t.org_id as "orgId", concat_ws(' ', '${table}', row_id.text) as subject,
+  return `select t.org_id as "orgId", concat_ws(' ', '${table}', to_jsonb(t) ->> '${idOf(table)}') as subject,
       t.${column} || ' in ${target} of the organization' as expected,
       coalesce((select 'it belongs to ' || o.org_id from ${target} o where o.id = t.${column} limit 1), 'no such row') as found
-    from ${table} t cross join lateral (select to_jsonb(t) ->> '${idOf(table)}' as text) row_id
-    left join ${target} r on r.org_id = t.org_id and r.id = t.${column}
+    from ${table} t left join ${target} r on r.org_id = t.org_id and r.id = t.${column}
     where t.${column} <> '' and r.id is null${isOfDeleted(table)}`;
 }
 
@@ -60,7 +59,7 @@ function withoutAuditRow(table: string): string {
       and not exists (select from audit a where a.org_id = t.org_id and a.request_id = t.request_id)`;
 }
 
-export const organizationChecks = [
+export const isolationChecks = [
   {
     name: 'references_stay_in_organization',
     words:
