@@ -123,10 +123,12 @@ export class Deliverer {
   async #claim(): Promise<void> {
     const { queue, wallClock, onError, endpointsInClaimMax } = this.#settings;
     if (this.#isStopping || this.#isClaiming || this.#capacity.isFull) return;
-    // An attempt that is recorded makes room again, and schedules the next claim.
     const bytesMax = this.#capacity.claimBytes;
-    if (bytesMax <= 0) return;
-    const open = [...this.#wanted].filter((key) => !this.#lanes.get(key)?.isLeaving);
+    const open = [...this.#wanted].filter((key) => {
+      const lane = this.#lanes.get(key);
+      // An attempt that is recorded makes room for its organization, and schedules the next claim.
+      return !lane || (!lane.isLeaving && this.#capacity.canClaim(lane.endpoint.orgId));
+    });
     // From a random place on: processes that hear the same at the same time begin with different endpoints.
     const from = Math.floor(this.#settings.engine.mint.fraction('claims') * open.length);
     const turned = [...open.slice(from), ...open.slice(0, from)];

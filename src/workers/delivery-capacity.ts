@@ -2,15 +2,22 @@ import type { ClaimedDelivery } from '../engine/delivery-queue.ts';
 import { destinationOf } from '../kernel/destination.ts';
 import { limits } from '../kernel/limits.ts';
 
+const mebibyte = 1024 * 1024;
 const sendingMax = 2_000;
 /** Of one organization, so that its endpoints cannot use all requests of the process. */
 const sendingPerOrganizationMax = 500;
+/** Claimed deliveries of one organization that wait to be sent: more would lose their leases before their turn comes. */
+const waitingPerOrganizationMax = 500;
 /** Event data of claimed deliveries in memory, each event once, from the claim until the last attempt is recorded. */
-const claimedBytesMax = 16 * 1024 * 1024;
+const claimedBytesMax = 32 * mebibyte;
+const claimedBytesPerOrganizationMax = 4 * mebibyte;
 /** Event data that one claim returns: larger statements would delay the requests that use the same database. */
-const claimBytesMax = 2 * 1024 * 1024;
+const claimBytesMax = 2 * mebibyte;
+/** When organizations together hold the maximum, one that holds little still makes progress. */
+const claimBytesMin = mebibyte / 4;
 /** Event data in open requests. Each request has a payload of its own. */
-const sendingBytesMax = 16 * 1024 * 1024;
+const sendingBytesMax = 32 * mebibyte;
+const sendingBytesPerOrganizationMax = 8 * mebibyte;
 
 type Sent = Pick<ClaimedDelivery, 'orgId' | 'url' | 'data'>;
 
@@ -28,6 +35,9 @@ export class DeliveryCapacity {
   readonly #byOrganization = new Counter();
   readonly #byHost = new Counter();
   readonly #byOrganizationAndHost = new Counter();
+  readonly #sendingBytesBy = new Counter();
+  readonly #claimedBytesBy = new Counter();
+  readonly #claimsBy = new Counter();
   readonly #claims = new Set<ClaimedDelivery>();
   readonly #events = new Map<string, HeldEvent>();
   #claimedBytes = 0;
@@ -42,9 +52,17 @@ export class DeliveryCapacity {
     return this.#sending >= sendingMax;
   }
 
-  /** Bytes of event data that the next claim may return; zero or less when none may be made now. */
+  /** Bytes of event data that the next claim may return. */
   get claimBytes(): number {
-    return Math.min(claimBytesMax, claimedBytesMax - this.#claimedBytes);
+    return Math.max(claimBytesMin, Math.min(claimBytesMax, claimedBytesMax - this.#claimedBytes));
+  }
+
+  /** Whether an organization may claim more: what one holds does not keep another one from claiming. */
+  canClaim(orgId: string): boolean {
+    const waiting = this.#claimsBy.of(orgId) - this.#byOrganization.of(orgId);
+    return (
+      waiting < waitingPerOrganizationMax && this.#claimedBytesBy.of(orgId) < claimedBytesPerOrganizationMax
+    );
   }
 
   /** Counts a claim. Claims of one event share one string, also when they come from different statements. */
@@ -54,8 +72,10 @@ export class DeliveryCapacity {
     if (event.claims === 0) {
       this.#events.set(key, event);
       this.#claimedBytes += event.data.length;
+      this.#claimedBytesBy.add(claimed.orgId, event.data.length);
     }
     event.claims += 1;
+    this.#claimsBy.add(claimed.orgId, 1);
     const claim = { ...claimed, data: event.data };
     this.#claims.add(claim);
     return claim;
@@ -64,6 +84,7 @@ export class DeliveryCapacity {
   /** Nothing happens for a claim that is not held, such as that of a test. */
   release(claim: ClaimedDelivery): void {
     if (!this.#claims.delete(claim)) return;
+    this.#claimsBy.add(claim.orgId, -1);
     const key = eventKeyOf(claim);
     const event = this.#events.get(key);
     if (!event) return;
@@ -71,11 +92,15 @@ export class DeliveryCapacity {
     if (event.claims > 0) return;
     this.#events.delete(key);
     this.#claimedBytes -= event.data.length;
+    this.#claimedBytesBy.add(claim.orgId, -event.data.length);
   }
 
   canSend({ orgId, url, data }: Sent): boolean {
     if (this.isFull || this.#byOrganization.of(orgId) >= sendingPerOrganizationMax) return false;
-    if (this.#sending > 0 && this.#sendingBytes + data.length > sendingBytesMax) return false;
+    const ofOne = this.#sendingBytesBy.of(orgId);
+    // One request may have more bytes than fit.
+    if (ofOne > 0 && ofOne + data.length > sendingBytesPerOrganizationMax) return false;
+    if (ofOne > 0 && this.#sendingBytes + data.length > sendingBytesMax) return false;
     const { key, isLoopback } = destinationOf(url);
     return (
       isLoopback ||
@@ -96,6 +121,7 @@ export class DeliveryCapacity {
     const { key } = destinationOf(url);
     this.#sending += by;
     this.#sendingBytes += by * data.length;
+    this.#sendingBytesBy.add(orgId, by * data.length);
     this.#byOrganization.add(orgId, by);
     this.#byHost.add(key, by);
     this.#byOrganizationAndHost.add(`${orgId} ${key}`, by);
@@ -114,7 +140,7 @@ class Counter {
     return this.#counts.get(key) ?? 0;
   }
 
-  add(key: string, by: 1 | -1): void {
+  add(key: string, by: number): void {
     const count = this.of(key) + by;
     if (count > 0) this.#counts.set(key, count);
     else this.#counts.delete(key);
