@@ -45,18 +45,29 @@ function isOfDeleted(table: string): string {
   return table === 'audit' ? ' and exists (select from organizations o where o.org_id = t.org_id)' : '';
 }
 
+/** A fault plan is exhausted by requests and deliveries, which are counted and not audited. */
+function isExempt(table: string): string {
+  return table === 'state_history' ? " and r.resource <> 'fault_plan'" : '';
+}
+
 function idOf(table: string): string {
   return table === 'state_history' ? 'resource_id' : 'id';
 }
 
-/** Rows older than the first audit row of their organization were imported: their requests are in the trail of another one. */
+/**
+ * Rows older than the first audit row of their organization were imported: their requests are in the trail of another one. EXCEPT hashes both
+ * sides; there is no index on the request of an audit row, and a nested loop over both took 30 s for 1,500 transfers.
+ */
 function withoutAuditRow(table: string): string {
   return `select t.org_id as "orgId", concat_ws(' ', '${table}', to_jsonb(t) ->> '${idOf(table)}') as subject,
       'an audit row of ' || t.request_id || ' in the organization' as expected,
       coalesce((select 'it belongs to ' || o.org_id from audit o where o.request_id = t.request_id limit 1), 'none') as found
-    from ${table} t join (select a.org_id, min(a.request_id) as first from audit a group by a.org_id) f on f.org_id = t.org_id
-    where t.request_id > f.first
-      and not exists (select from audit a where a.org_id = t.org_id and a.request_id = t.request_id)`;
+    from (
+      select r.org_id, r.request_id from ${table} r
+      join (select a.org_id, min(a.request_id) as first from audit a group by a.org_id) f on f.org_id = r.org_id
+      where r.request_id > f.first${isExempt(table)}
+      except select a.org_id, a.request_id from audit a) stray
+    join ${table} t on t.org_id = stray.org_id and t.request_id = stray.request_id`;
 }
 
 export const isolationChecks = [

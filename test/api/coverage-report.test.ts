@@ -125,10 +125,15 @@ describe.each(decidedOn('postgres'))('coverage on %s', (kind) => {
       const errors = await namesOf('error');
       const early = codes.filter((code) => !errors.includes(code));
       expect(errors.filter((code) => !codes.includes(code))).toEqual([]);
-      expect(early).toEqual(['api_key_missing', 'api_key_invalid', 'route_not_found', 'method_not_allowed']);
+      expect(early).toEqual([
+        ...['api_key_missing', 'api_key_invalid', 'route_not_found', 'method_not_allowed'],
+        'host_not_allowed',
+      ]);
       const own = await tenant(server);
       const bare = new ApiClient(server.app, null);
       expect((await bare.get(payments)).code).toBe('api_key_missing');
+      const elsewhere = { method: 'GET', headers: { host: 'elsewhere.test' } } as const;
+      expect((await own.client.send(payments, elsewhere)).code).toBe('host_not_allowed');
       expect((await new ApiClient(server.app, 'sbk').get(payments)).code).toBe('api_key_invalid');
       expect((await own.client.get('nowhere')).code).toBe('route_not_found');
       expect((await own.client.send(payments, { method: 'PUT' })).code).toBe('method_not_allowed');

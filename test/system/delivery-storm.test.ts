@@ -13,6 +13,7 @@ const RSS_MB_MAX = 700;
 const SOON_MS_MAX = 1_000;
 const WATCHED_MS = 15_000;
 const QUIET_MS = 1_500;
+const STATUS = '/_api/developer_api_status';
 const CUSTOMERS = '/_api/developer_api_customers';
 
 let receiver: Receiver | undefined;
@@ -64,6 +65,8 @@ describe.runIf(process.platform === 'linux')('a replay of 64 events of 28 KB to 
             : { method: 'POST', idempotencyKey: `bob-${asked}`, body: { name: 'Bob' } }),
         });
         expect(status).toBeLessThan(300);
+        const stranger = `sbk_sandbox_${String(asked).padStart(32, 'x')}`;
+        expect((await call(url + STATUS, { key: stranger })).status).toBe(401);
         tookMs.push(durationMs);
         rssMax = Math.max(rssMax, rssMb(pid));
       }
