@@ -254,6 +254,7 @@ export const provokedBy = {
     'method_not_allowed',
     'scope_missing',
   ],
+  hosts: ['host_not_allowed'],
   snapshots: [
     'invalid_request',
     'operator_token_invalid',

@@ -4,6 +4,7 @@ import type { Server } from '../../src/server.ts';
 import { openApp, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { RawConnection } from '../system/raw-connection.ts';
+import { provokedBy } from './codes.ts';
 
 let server: Server;
 let acme: Tenant;
@@ -56,7 +57,7 @@ describe('a request to another host', () => {
         const answer = await request('evil.test', url, method);
         expect([answer.statusCode, answer.json().error.code], `${method} ${url}`).toEqual([
           421,
-          'host_not_allowed',
+          ...provokedBy.hosts,
         ]);
         expect(answer.json()).toMatchObject({ object: 'error', sandbox: true, error: { param: 'Host' } });
       }
