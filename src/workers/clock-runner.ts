@@ -182,9 +182,11 @@ export class ClockRunner {
       }
       const round = await this.#round(context, steps, turn, step.until, stepsLeft, passed);
       if ('code' in round) return round;
-      isDone = round.isLast;
+      // Somebody else may have taken the timer meanwhile: then nothing is due up to there, but perhaps behind it.
+      isDone = round.isLast && step.until === to;
       isUnsure ||= round.isUnsure;
       happened.push(...round.happened);
+      if (!isDone && round.happened.length === 0) continue;
       const reached = Date.parse(round.happened.at(-1)?.at ?? '');
       const sent = await this.#sendUntil(journey, isDone ? to : reached, deadline);
       if (sent !== 'all') isCut = true;
