@@ -171,7 +171,9 @@ function lookAtEvents(
   }
   for (const { id, requestId } of events)
     if (refused.has(requestId)) complain(`${id} is an event of ${requestId}, which was refused`);
-  for (const [record, told] of groupBy(events, ({ resourceId }) => resourceId)) {
+  // Creating and enabling a webhook emits nothing: the events of one that was disabled have gaps by design.
+  const gapless = events.filter(({ resourceId }) => !resourceId.startsWith('whk_'));
+  for (const [record, told] of groupBy(gapless, ({ resourceId }) => resourceId)) {
     const numbers = told.map(({ sequence }) => sequence).sort((a, b) => a - b);
     if (numbers.some((sequence, i) => sequence !== i + 1)) complain(`${record} has events ${numbers.join()}`);
   }
