@@ -5,8 +5,8 @@ import { listenPostgres } from './db/listener.ts';
 import { aheadWords, migrate } from './db/migrate.ts';
 import { createReader } from './db/reader.ts';
 import { databaseReadiness } from './db/readiness.ts';
-import { sweepDeleted } from './engine/clearing.ts';
 import { CoverageJournal } from './engine/coverage-journal.ts';
+import { forgetTrails, sweepDeleted } from './engine/deletion.ts';
 import { DeliveryQueue } from './engine/delivery-queue.ts';
 import { Engine } from './engine/engine.ts';
 import { FaultCounter } from './engine/fault-counter.ts';
@@ -277,9 +277,10 @@ function assemble(
       if (config.role === 'api') return;
       stopReaper = startReaper({
         ...{ ...config, engine, queue, journal, people, wallClock, onError },
-        operator: {
+        organizations: {
           expire: () => operator.expire(),
           sweep: () => sweepDeleted(database, Date.now() - sweptForMs),
+          forgetTrails: () => forgetTrails(database, Date.now()),
         },
         measures: metrics?.retention,
         onRemoved: (rows) => log.info({ rows }, 'old rows were removed'),

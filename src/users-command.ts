@@ -11,6 +11,8 @@ import {
   revokeInvitation,
 } from './resources/invitations/machine.ts';
 import { findOpenInvitations } from './resources/invitations/store.ts';
+import { memberIdOf, type ResetMember, resetMember } from './resources/members/machine.ts';
+import { findMemberships } from './resources/members/store.ts';
 import { findOrganizations } from './resources/organizations/store.ts';
 import { createServer, type Server } from './server.ts';
 import { invitationUrl, newInvitationToken, resetUrl } from './workers/console-errands.ts';
@@ -93,10 +95,17 @@ function workOf(what: string, { organization, role: asked = 'owner', email }: As
   };
 }
 
+/** Every organization of the person has it in its audit trail, as if an owner had created it. */
 async function reset(server: Server, email: string, url: string): Promise<Link> {
-  const made = await server.people.createResetLink(email, null);
-  if (!made) throw new ConfigProblem(`Nobody has signed up with ${email}.`);
-  return { url: resetUrl(url, made.token) };
+  const link = await server.people.createResetLink(email, null);
+  if (!link) throw new ConfigProblem(`Nobody has signed up with ${email}.`);
+  const shown = { url: resetUrl(url, link.token), expiresAt: link.expiresAt };
+  const input: ResetMember = { id: memberIdOf(link.personId), ...shown };
+  for (const { orgId } of await findMemberships(server.reader, link.personId))
+    await server.engine.submit(
+      systemCommand(resetMember, input, { orgId, appId: null }, operatorId, Date.now()),
+    );
+  return { url: shown.url };
 }
 
 /** An invitation by the operator, who has every right: it ends by use, by expiry or by being revoked. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applySeed } from '../src/seed.ts';
+import type { Server } from '../src/server.ts';
 import { usersCommand, usersUsage } from '../src/users-command.ts';
 import { openServer } from './support/server.ts';
 import { goodPassword, Visitor } from './support/visitor.ts';
@@ -13,10 +14,12 @@ describe('sandbank users', () => {
   const email = 'dev@acme.test';
   const asked = (...argv: string[]) => usersCommand([...argv, '--data', data], {});
 
-  async function withServer<Result>(work: (visitor: Visitor) => Promise<Result>): Promise<Result> {
+  async function withServer<Result>(
+    work: (visitor: Visitor, server: Server) => Promise<Result>,
+  ): Promise<Result> {
     const server = await openServer('pglite', { dataDirectory: data, registration: 'closed' });
     try {
-      return await work(new Visitor(server.app));
+      return await work(new Visitor(server.app), server);
     } finally {
       await server.close();
     }
@@ -50,7 +53,15 @@ describe('sandbank users', () => {
     };
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:4000\/console\/reset\//);
     const token = url.split('/').at(-1);
-    await withServer(async (visitor) => {
+    await withServer(async (visitor, { database }) => {
+      const rows = await database.query(
+        {
+          name: '',
+          text: `select actor_kind as kind, actor_id as actor, resource, outcome from audit where action = 'members.reset_link'`,
+        },
+        [],
+      );
+      expect(rows).toEqual([{ kind: 'system', actor: 'operator', resource: 'member', outcome: 'accepted' }]);
       const body = { token, newPassword: 'another long password' };
       expect((await visitor.post('session/password_reset', body)).status).toBe(200);
       expect((await visitor.post('session/password_reset', body)).body.error.code).toBe('link_invalid');

@@ -11,13 +11,8 @@ import { pendingStatus } from './answers.ts';
 import { BatchClocks } from './batch-clocks.ts';
 import { BatchPriors, isDead, type Prior } from './batch-priors.ts';
 import { BatchTrail } from './batch-trail.ts';
-import {
-  type Cleared,
-  clearOrganization,
-  holdOrganizations,
-  removeOrganization,
-  takeOrganization,
-} from './clearing.ts';
+import { type Cleared, clearOrganization, holdOrganizations, takeOrganization } from './clearing.ts';
+import { removeOrganization } from './deletion.ts';
 import {
   auditRow,
   eventRow,

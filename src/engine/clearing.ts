@@ -1,9 +1,9 @@
 import { encodeArray } from '../db/array.ts';
-import type { Connection, Database } from '../db/database.ts';
+import type { Connection } from '../db/database.ts';
 import type { AnyResource } from '../kernel/command.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
-import { deletedTables, tablesOf } from '../kernel/organization-tables.ts';
-import type { Instant, Statement } from '../kernel/table.ts';
+import { countName, tablesOf } from '../kernel/organization-tables.ts';
+import type { Statement } from '../kernel/table.ts';
 
 /** Held while rows of organizations are written, until the transaction ends; any number may hold one. Sorted, see the caller. */
 const hold: Statement = {
@@ -38,11 +38,10 @@ export function isOrganizationBusy(error: unknown): boolean {
 export type Cleared = Readonly<Record<string, number>>;
 
 // An organization with some hundred thousand records takes seconds.
-const clearMsMax = 60_000;
+export const clearMsMax = 60_000;
 
 const records = tablesOf('record');
 const traces = tablesOf('trace');
-const camelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** One statement, so that all tables are seen at one moment. The history of what stays is kept and names no events any more. */
 const clear: Statement = {
@@ -57,67 +56,11 @@ const clear: Statement = {
       where org_id = $1 and resource = any($2::text[]) and event_id is not null),
     told as (select pg_notify('sandbank_work', concat_ws(' ', w.org_id, w.id, 'changed')) from webhooks w
       where w.org_id = $1 and current_setting('sandbank.announces', true) = 'on')
-    select ${records.map((name) => `(select count(*) from d_${name})::integer as "${camelCase(name)}"`).join(', ')},
+    select ${records.map((name) => `(select count(*) from d_${name})::integer as "${countName(name)}"`).join(', ')},
       (select count(*) from told)::integer as "told",
       (select count(*) from clocks c where c.org_id = $1 and c.id <> all($3::text[]))::integer as "unseen"`,
   msMax: clearMsMax,
 };
-
-const remove: Statement = {
-  name: 'organization_delete',
-  text: `with ${deletedTables.map((name) => `d_${name} as (delete from ${name} where org_id = $1 returning 1)`).join(', ')},
-    told as (select pg_notify('sandbank_work', concat_ws(' ', w.org_id, w.id, 'changed')) from webhooks w
-      where w.org_id = $1 and current_setting('sandbank.announces', true) = 'on'),
-    noted as (insert into deleted_organizations (org_id, deleted_at) values ($1, now()) on conflict do nothing)
-    select ${deletedTables.map((name) => `(select count(*) from d_${name})::integer as "${camelCase(name)}"`).join(', ')},
-      (select count(*) from told)::integer as "told"`,
-  msMax: clearMsMax,
-};
-
-const beginRemoval: Statement = {
-  name: 'organization_delete_begin',
-  text: `select set_config('sandbank.reset_of', $1, true), set_config('sandbank.deletion_of', $1, true),
-    set_config('statement_timeout', '${clearMsMax}', true)`,
-};
-
-/** Deletes an organization that the transaction has taken, with everything that belongs to it except for its audit trail. */
-export async function removeOrganization(connection: Connection, orgId: string): Promise<Cleared> {
-  const begun = connection.query(beginRemoval, [orgId]);
-  const [[row]] = await Promise.all([connection.query<Record<string, number>>(remove, [orgId]), begun]);
-  const { told: _, ...removed } = row ?? {};
-  return Object.fromEntries(Object.entries(removed).filter(([, count]) => count > 0));
-}
-
-const recentlyDeleted: Statement = {
-  name: 'organizations_recently_deleted',
-  text: `select d.org_id as "orgId" from deleted_organizations d where d.deleted_at > $1::timestamptz
-    order by d.deleted_at limit 1000`,
-};
-
-const stillDeleted: Statement = {
-  name: 'organization_still_deleted',
-  text: 'select 1 as one from deleted_organizations d where d.org_id = $1 for update',
-};
-
-/**
- * Removes rows that were written to deleted organizations all the same: counts that a node adds up for a moment, and whatever a
- * node of the release before wrote. Returns how many rows there were.
- */
-export async function sweepDeleted(database: Database, since: Instant): Promise<number> {
-  let rows = 0;
-  for (const { orgId } of await database.query<{ orgId: string }>(recentlyDeleted, [
-    new Date(since).toISOString(),
-  ]))
-    rows += await database.transaction(async (connection) => {
-      await takeOrganization(connection, orgId);
-      // It may have been imported again; an import holds the note until its commit.
-      const [noted] = await connection.query(stillDeleted, [orgId]);
-      if (!noted) return 0;
-      const removed = await removeOrganization(connection, orgId);
-      return Object.values(removed).reduce((sum, count) => sum + count, 0);
-    });
-  return rows;
-}
 
 /** For the statements that follow in this transaction: the organization whose rows may go, and more time. */
 const begin: Statement = {

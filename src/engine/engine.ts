@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts';
+import { deleteInBatches } from '../db/delete-in-batches.ts';
 import { assert } from '../kernel/assert.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
@@ -11,7 +12,6 @@ import { KnownClocks } from './known-clocks.ts';
 import type { Mint } from './mint.ts';
 import { PersistBusy } from './persist.ts';
 import { RecentKeys } from './recent-keys.ts';
-import { deleteInBatches } from './retention.ts';
 import { type Answer, claimScope, refusalAnswer, refusedCommand, type Submission } from './submission.ts';
 
 export interface EngineMetrics {

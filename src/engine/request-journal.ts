@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts';
+import { deleteInBatches } from '../db/delete-in-batches.ts';
 import {
   type KeyUseRow,
   keyUsesTable,
@@ -9,7 +10,6 @@ import {
 } from '../kernel/request-log.ts';
 import type { Instant, Statement } from '../kernel/table.ts';
 import { columnsOf, namesOf, rowsFrom } from './columns.ts';
-import { deleteInBatches } from './retention.ts';
 
 export interface RequestBatch {
   readonly requests: readonly RequestRow[];

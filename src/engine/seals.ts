@@ -77,7 +77,10 @@ const sealMissed: Statement = {
 const trailEnds: Statement = {
   name: 'audit_trail_ends',
   text: `select o.org_id as "orgId", n.id as newest, r.last_id as reached
-    from (select o.org_id from organizations o where o.org_id > $1 order by o.org_id limit $2) o
+    from (select o.org_id from (
+        (select o.org_id from organizations o where o.org_id > $1 order by o.org_id limit $2)
+        union (select d.org_id from deleted_organizations d where d.org_id > $1 order by d.org_id limit $2)) o
+      order by o.org_id limit $2) o
     left join lateral (select a.id from audit a where a.org_id = o.org_id order by a.org_id desc, a.id desc limit 1) n on true
     left join lateral (select s.last_id from audit_seals s where s.org_id = o.org_id
       order by s.org_id desc, s.last_id desc limit 1) r on true

@@ -1,11 +1,12 @@
 import type { Connection, Database } from '../db/database.ts';
 import { assert } from '../kernel/assert.ts';
 import { isId } from '../kernel/ids.ts';
+import { countName } from '../kernel/organization-tables.ts';
 import { snapshotFormat, snapshotTables, snapshotVersion } from '../kernel/snapshot.ts';
 import { readSchema, readShapes, type TableShape } from './snapshot-columns.ts';
 import { narrowed, replaced, selectText } from './snapshot-export.ts';
 import type { Arrive, Imported, SetUpRow } from './snapshot-import.ts';
-import { countName, insertRows, mapped, silence } from './snapshot-rows.ts';
+import { insertRows, mapped, silence } from './snapshot-rows.ts';
 
 /** Of one table. More is not copied within a minute everywhere. */
 export const rowsInForkMax = 500_000;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Connection, Database } from '../db/database.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
+import { countName } from '../kernel/organization-tables.ts';
 import {
   type BooksProblem,
   checkEnd,
@@ -16,7 +17,7 @@ import {
   UnsoundSnapshot,
 } from '../kernel/snapshot.ts';
 import { readSchema, readShapes, type TableShape } from './snapshot-columns.ts';
-import { type Arrival, countName, insertRows, silence } from './snapshot-rows.ts';
+import { type Arrival, insertRows, silence } from './snapshot-rows.ts';
 
 export interface NumberedLine {
   readonly number: number;

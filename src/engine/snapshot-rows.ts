@@ -21,11 +21,6 @@ export function mapped({ name, isText }: SnapshotColumn, alias: string, paramete
   return isText && isIdColumn.test(name) ? `coalesce(${parameter}::jsonb ->> ${value}, ${value})` : value;
 }
 
-/** The name of a table in an answer. */
-export function countName(table: string): string {
-  return table.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
-
 /** Rows of one table go in as they are written. */
 export async function insertRows(
   connection: Connection,

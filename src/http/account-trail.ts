@@ -14,7 +14,11 @@ export interface AccountTrailSettings {
   readonly wallClock: () => Instant;
 }
 
-export type AccountTrail = (request: FastifyRequest, person: Person, action: AccountAction) => Promise<void>;
+export type AccountTrail = (
+  request: FastifyRequest,
+  person: Pick<Person, 'id'>,
+  action: AccountAction,
+) => Promise<void>;
 
 /**
  * An account does not belong to one organization: what a person does with it leaves a row in the audit trail of each of theirs. The change

@@ -235,7 +235,8 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
 
   post('session/password_reset', Reset, async (asked, request, reply) => {
     boundAnonymous(request);
-    taken(reply, await people.resetPassword(asked));
+    const person = taken(reply, await people.resetPassword(asked));
+    await note(request, person, 'reset_password');
     return show(reply, await session(null));
   });
 

@@ -42,11 +42,13 @@ class Buckets {
   readonly #name: string;
   readonly #perSecond: number;
   readonly #burst: number;
+  readonly #policy: string;
 
   constructor(name: string, perSecond: number) {
     this.#name = name;
     this.#perSecond = perSecond;
     this.#burst = perSecond * 2;
+    this.#policy = `"${name}";q=${this.#burst};w=${Math.ceil(this.#burst / perSecond)}`;
   }
 
   take(id: string, nowMs: number): Taken {
@@ -65,7 +67,7 @@ class Buckets {
     if (isAllowed) bucket.tokens -= 1;
     const secondsToFull = Math.ceil((burst - bucket.tokens) / perSecond);
     const headers = {
-      'RateLimit-Policy': `"${this.#name}";q=${burst};w=${Math.ceil(burst / perSecond)}`,
+      'RateLimit-Policy': this.#policy,
       RateLimit: `"${this.#name}";r=${Math.floor(bucket.tokens)};t=${secondsToFull}`,
     };
     if (isAllowed) return { headers, refusal: undefined };

@@ -97,18 +97,14 @@ export async function discardAccount(database: Queries, id: string): Promise<voi
   await database.query(discard, [id]);
 }
 
-const discardOverdue: Statement = {
+/** Sign-ups that were cut off before they joined, as by a crash. */
+export const discardOverdueAccounts: Statement = {
   name: 'accounts_discard_overdue',
   text: `with overdue as (select p.id, exists (select from members m where m.person_id = p.id) as has_joined
       from persons p where p.provisional_until <= $1 limit $2),
     confirmed as (update persons p set provisional_until = null from overdue o where p.id = o.id and o.has_joined)
     delete from persons p using overdue o where p.id = o.id and not o.has_joined returning 1 as discarded`,
 };
-
-/** Sign-ups that were cut off before they joined, as by a crash. */
-export async function discardOverdueAccounts(database: Queries, now: Instant, max: number): Promise<number> {
-  return (await database.query(discardOverdue, [new Date(now).toISOString(), max])).length;
-}
 
 const setPassword: Statement = {
   name: 'password_set',

@@ -97,7 +97,8 @@ export class People extends Sessions {
       return unjoined;
     }
     if (join) await confirmAccount(this.#database, id);
-    const outcome = await this.#checkPassword(asked.email, password, visitor);
+    // The account exists: a full queue of strangers must not end this request now.
+    const outcome = await withTrustedHashing(() => this.#checkPassword(asked.email, password, visitor));
     return outcome.ok ? this.#remembered({ ...outcome, value: person }, visitor) : outcome;
   }
 
@@ -259,13 +260,13 @@ export class People extends Sessions {
     return account ? this.#links.create(account.id, creatorId, this.#wallClock()) : null;
   }
 
-  async resetPassword(asked: { token: string; newPassword: string }): Attempt<null> {
+  async resetPassword(asked: { token: string; newPassword: string }): Attempt<Pick<Person, 'id'>> {
     const { token, newPassword } = asked;
     if (!(await this.#links.isValid(token, this.#wallClock()))) return refuse('link_invalid');
     const passwordHash = await withTrustedHashing(() => hashUnlessFull(newPassword));
     if (passwordHash === undefined) return refuseOverload();
-    const isUsed = await this.#links.use(token, passwordHash, this.#wallClock());
-    return isUsed ? { ok: true, value: null, cookies: [] } : refuse('link_invalid');
+    const id = await this.#links.use(token, passwordHash, this.#wallClock());
+    return id === undefined ? refuse('link_invalid') : { ok: true, value: { id }, cookies: [] };
   }
 
   /**

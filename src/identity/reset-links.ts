@@ -5,6 +5,7 @@ import { replacePassword } from './accounts.ts';
 import { resetHours } from './constants.ts';
 
 export interface ResetLink {
+  readonly personId: string;
   readonly token: string;
   readonly expiresAt: Instant;
 }
@@ -81,7 +82,7 @@ export class ResetLinks {
         ...[new Date(now).toISOString(), new Date(expiresAt).toISOString()],
       ]);
       await connection.finish(trimLinks, [personId, linksOfPersonMax]);
-      return { token, expiresAt };
+      return { personId, token, expiresAt };
     });
   }
 
@@ -90,17 +91,17 @@ export class ResetLinks {
     return (await usableLink(this.#database, token, now)) !== undefined;
   }
 
-  /** Sets the password and ends everything that the old one gave; false when the link is not valid (any more). */
-  async use(token: string, passwordHash: string, now: Instant): Promise<boolean> {
+  /** Sets the password and ends everything that the old one gave. Returns the person; undefined when the link is not valid any more. */
+  async use(token: string, passwordHash: string, now: Instant): Promise<string | undefined> {
     return this.#database.transaction(async (connection) => {
       const found = await usableLink(connection, token, now);
-      if (!found) return false;
+      if (!found) return undefined;
       await connection.query(lockPassword, [found.personId]);
       // Somebody else may have changed the password, or used a link, while this one waited for the lock.
       const link = await usableLink(connection, token, now);
-      if (!link) return false;
+      if (!link) return undefined;
       await replacePassword(connection, link.personId, passwordHash, now);
-      return true;
+      return link.personId;
     });
   }
 }

@@ -1,8 +1,8 @@
 import type { Database } from '../db/database.ts';
+import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Instant, Statement } from '../kernel/table.ts';
 import { discardOverdueAccounts } from './accounts.ts';
 
-const rowsMax = 1_000;
 // The release before counts failed sign-ins in sign_in_tries, for this long.
 const graceMs = 15 * 60_000;
 
@@ -23,15 +23,9 @@ function expire(table: string, column: string): Statement {
   };
 }
 
-/** Deletes in bounded batches; returns the number of rows. */
+/** Returns the number of rows that were deleted. */
 export async function removeExpired(database: Pick<Database, 'query'>, now: Instant): Promise<number> {
-  let removed = 0;
-  for (const statement of expired) {
-    const values = [new Date(now - graceMs).toISOString(), rowsMax];
-    for (let rows = rowsMax; rows === rowsMax; removed += rows)
-      rows = (await database.query(statement, values)).length;
-  }
-  for (let rows = rowsMax; rows === rowsMax; removed += rows)
-    rows = await discardOverdueAccounts(database, now, rowsMax);
+  let removed = await deleteInBatches(database, discardOverdueAccounts, now);
+  for (const statement of expired) removed += await deleteInBatches(database, statement, now - graceMs);
   return removed;
 }

@@ -23,7 +23,7 @@ const limits = {
   network: { burst: 100, everySeconds: 5 },
   /** Passwords for one account, from one device that has signed in to it before. */
   knownDevice: { burst: 10, everySeconds: 30 },
-  /** Passwords that a signed-in person has to repeat, for each session. */
+  /** Passwords that a signed-in person has to repeat, from one network. */
   session: { burst: 10, everySeconds: 30 },
   /** Codes of one account after the right password. A code has a million values, three of which are valid. */
   secondFactor: { burst: 10, everySeconds: 120 },

@@ -68,3 +68,8 @@ export const deletedTables: readonly string[] = organizationTables
 export function tablesOf(...fates: readonly Fate[]): readonly string[] {
   return organizationTables.filter(({ fate }) => fates.includes(fate)).map(({ name }) => name);
 }
+
+/** The name of a table in a response. */
+export function countName(table: string): string {
+  return table.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -115,11 +115,11 @@ export function consoleErrands(settings: ConsoleErrandsSettings): ReadonlyMap<st
   };
 
   const linkReset: Errand = async (submission) => {
-    const { id, byPersonId } = submission.input as { id: string; byPersonId: string };
+    const { id } = submission.input as { id: string };
     const members = await findMembers(reader, submission.context.orgId, limits.membersMax);
     const member = members.find((one) => one.id === id);
     if (!member) return refused(submission, refuse('resource_not_found'));
-    const link = await people.createResetLink(member.email, byPersonId);
+    const link = await people.createResetLink(member.email, submission.context.actor.id);
     if (!link) return refused(submission, refuse('reset_not_allowed'));
     return submit(submission, { url: resetUrl(publicUrl(), link.token), expiresAt: link.expiresAt });
   };

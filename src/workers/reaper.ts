@@ -7,8 +7,12 @@ import type { Instant } from '../kernel/table.ts';
 
 export interface ReaperSettings {
   readonly engine: Pick<Engine, 'reap' | 'reapSecrets'>;
-  /** Deletes organizations whose time is over, and what was written to deleted ones. */
-  readonly operator: { expire(): Promise<number>; sweep(): Promise<number> };
+  /** Deletes organizations whose time is over, rows that were written to deleted ones, and audit trails whose time is over. */
+  readonly organizations: {
+    expire(): Promise<number>;
+    sweep(): Promise<number>;
+    forgetTrails(): Promise<number>;
+  };
   readonly queue: Pick<DeliveryQueue, 'clearBodies'>;
   /** Forgets how often signing in was tried, and sessions that have ended. */
   readonly people: { reap(): Promise<number> };
@@ -65,7 +69,7 @@ export function startReaper(settings: ReaperSettings): () => Promise<void> {
 
 /** One round. A kind that fails is told, and the others are done all the same. */
 export async function reapOnce(settings: ReaperSettings, isStopped = () => false): Promise<void> {
-  const { engine, operator, queue, journal, people, attemptDays, requestDays } = settings;
+  const { engine, organizations, queue, journal, people, attemptDays, requestDays } = settings;
   const { wallClock, onError, measures, onRemoved } = settings;
   const now = wallClock();
   const kinds: readonly (readonly [what: string, remove: () => Promise<number>])[] = [
@@ -74,8 +78,9 @@ export async function reapOnce(settings: ReaperSettings, isStopped = () => false
     ['attempt_bodies', () => queue.clearBodies(now - attemptDays * dayMs)],
     ['sign_ins', () => people.reap()],
     ['requests', () => journal.reap(now - requestDays * dayMs)],
-    ['expired_organizations', () => operator.expire()],
-    ['deleted_organization_rows', () => operator.sweep()],
+    ['expired_organizations', () => organizations.expire()],
+    ['deleted_organization_rows', () => organizations.sweep()],
+    ['expired_trails', () => organizations.forgetTrails()],
     ['request_counts', () => journal.reapMinutes(now - minutesKeptDays * dayMs)],
   ];
   const removed: Record<string, number> = {};

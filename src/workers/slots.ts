@@ -90,7 +90,7 @@ export class Slots {
     const { atOnceMax } = this.#limits;
     const seconds = Math.ceil((this.#heldMs * (this.#waiting.size + 1)) / atOnceMax / 1_000);
     return new Busy(
-      'Other snapshots are being made or read. Try again later.',
+      'Too many snapshots and forks are in progress. Try again later.',
       Math.min(Math.max(seconds, 1), retryAfterSecondsMax),
     );
   }

@@ -8,7 +8,7 @@ import { withStatus } from '../support/receiver.ts';
 import { decidedOn, openApp, openServer } from '../support/server.ts';
 import { clockwork } from './clockwork.ts';
 import { openHookShop, receiving } from './hooks.ts';
-import { done } from './lifecycle.ts';
+import { done, lifecycle } from './lifecycle.ts';
 
 const transfers = 'developer_api_transfers';
 const quote = { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 10_000 };
@@ -61,5 +61,47 @@ describe.each(decidedOn('pglite'))('an advance beside a receiver that hangs, on 
     expect(rest).not.toHaveProperty('left');
     expect(rest.happened.map(({ type, event }) => `${type} ${event}`)).toContain('transfer transfer.expired');
     expect(done(await shop.client.get(`${transfers}/${id}`)).status).toBe('expired');
+  });
+
+  test('continues when another request takes the timer that is next', async () => {
+    const shop = await openHookShop(server);
+    const receiver = await receiving(withStatus(500));
+    await shop.hook(receiver);
+    const { id } = done(await shop.client.post(transfers, quote));
+    await receiver.waitFor(1);
+    receiver.answer(withStatus(204));
+    // The retry is due between the two timers: behind the quote, which expires after half an hour, and before the authorization.
+    const retry = `update deliveries set due_at = now() + interval '1 hour' where org_id = $1 and status = 'pending'`;
+    await expect
+      .poll(() =>
+        server.database.query({ name: '', text: `${retry} and attempts = 1 returning 1` }, [shop.orgId]),
+      )
+      .toHaveLength(1);
+    const payment = await lifecycle(shop.client).paid(['authorize']);
+
+    let isTaken = false;
+    const rows: Server['reader']['rows'] = async (statement, values) => {
+      const found = await server.reader.rows(statement, values);
+      if (statement.name === 'timers_due' && !isTaken) {
+        isTaken = true;
+        done(await shop.client.post(`${transfers}/${id}/advance`, { action: 'cancel' }));
+      }
+      return found as never;
+    };
+    const runner = new ClockRunner({
+      ...{ ...server, reader: { ...server.reader, rows } },
+      wallClock: Date.now,
+      uptime: () => performance.now(),
+      onError: () => undefined,
+    });
+    const errands = new Map([[beginAdvance.name, (asked: Submission) => runner.advance(asked)]]);
+    const time = clockwork(shop.clientOn(openApp(server, { errands })));
+    const advanced = await time.advance({ seconds: 8 * 86_400 });
+    expect(isTaken).toBe(true);
+    expect(advanced).toMatchObject({ complete: true });
+    expect(advanced.happened.map(({ type, event }) => `${type} ${event}`)).toContain(
+      'payment payment.expired',
+    );
+    expect(done(await shop.client.get(`developer_api_payments/${payment.id}`)).status).toBe('expired');
   });
 });

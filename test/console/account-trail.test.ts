@@ -60,6 +60,15 @@ test('changes of an account leave a row in the trail of every organization of th
   await expectRows(disabled, 'account.disable_two_factor');
 });
 
+test('a password reset by a link leaves a row in each', async () => {
+  const link = await server.people.createResetLink(ada.email, null);
+  const stranger = new Visitor(server.app);
+  const asked = { token: link?.token, newPassword: 'an even newer horse' };
+  await expectRows(await stranger.post('session/password_reset', asked), 'account.reset_password', stranger);
+  const again = await stranger.post('session/password_reset', asked);
+  expect([again.code, await auditOf(server, again)]).toEqual(['link_invalid', []]);
+});
+
 test('a refused change and a failed sign-in leave none', async () => {
   const answers = [
     await new Visitor(server.app).post('session/sign_in', {

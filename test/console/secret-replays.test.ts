@@ -211,7 +211,7 @@ describe.each(decidedOn('pglite'))('replayed responses with secrets on %s', (kin
         journal: new RequestJournal(database),
       },
       ...{
-        operator: { expire: async () => 0, sweep: async () => 0 },
+        organizations: { expire: async () => 0, sweep: async () => 0, forgetTrails: async () => 0 },
         attemptDays: 30,
         requestDays: 7,
         wallClock: minutes(60),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sweepDeleted } from '../../src/engine/clearing.ts';
+import { forgetTrails, sweepDeleted } from '../../src/engine/deletion.ts';
 import { DeliveryQueue } from '../../src/engine/delivery-queue.ts';
 import { RequestJournal } from '../../src/engine/request-journal.ts';
 import type { Server } from '../../src/server.ts';
@@ -24,7 +24,11 @@ describe('what is old enough', () => {
     return {
       ...{ engine: openEngine(database), queue: new DeliveryQueue(database, 'a test'), people },
       journal: new RequestJournal(database),
-      operator: { expire: () => server.operator.expire(), sweep: () => sweepDeleted(database, 0) },
+      organizations: {
+        expire: () => server.operator.expire(),
+        sweep: () => sweepDeleted(database, 0),
+        forgetTrails: () => forgetTrails(database, Date.now()),
+      },
       attemptDays: 30,
       requestDays: 7,
       wallClock: Date.now,
@@ -83,6 +87,7 @@ describe('what is old enough', () => {
       sign_ins: rows,
       expired_organizations: 0,
       deleted_organization_rows: 0,
+      expired_trails: 0,
       finished: 3,
     });
     expect(await count(`idempotency where key like 'old %'`)).toBe(1);

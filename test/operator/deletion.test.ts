@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sweepDeleted } from '../../src/engine/clearing.ts';
+import { forgetTrails, sweepDeleted } from '../../src/engine/deletion.ts';
+import { Seals } from '../../src/engine/seals.ts';
 import { deletedTables, organizationTables } from '../../src/kernel/organization-tables.ts';
 import type { Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
+import { Sealer } from '../../src/workers/sealer.ts';
 import { ApiClient, type Body } from '../support/api-client.ts';
 import { openReceiver, type Receiver, withStatus } from '../support/receiver.ts';
 import { databaseKinds, openApp, openEngine, openServer } from '../support/server.ts';
@@ -12,6 +14,10 @@ import { house, ok } from '../support/visitor.ts';
 import { countRows, populate } from './populate.ts';
 
 const token = 'x'.repeat(40);
+const dayMs = 86_400_000;
+const unexpected = (error: unknown) => {
+  throw error;
+};
 
 interface Created extends Body {
   readonly organization: { readonly id: string; readonly name: string };
@@ -45,6 +51,7 @@ describe.each(databaseKinds)('deleting an organization on %s', (kind) => {
       key: apiKey.key,
     };
   };
+  const run = (text: string) => server.database.query({ name: '', text }, []);
   const remove = (orgId: string) => operator().post(`/_operator/organizations/${orgId}/delete`);
   const everyTable = organizationTables.map(({ name }) => name);
   const rowsOf = async (orgId: string) =>
@@ -203,6 +210,36 @@ describe.each(databaseKinds)('deleting an organization on %s', (kind) => {
       [mortal.orgId],
     );
     expect(row).toEqual({ actor: 'expiry' });
+  });
+
+  test('the trail of an expired organization goes after a week, and that of any other stays', async () => {
+    const soon = new Date(Date.now() + 60_000).toISOString();
+    const [expired, deleted] = [await create({ expiresAt: soon }), await create()];
+    for (const { client } of [expired, deleted])
+      expect((await client.post('developer_api_payments', { amount: 1, currency: 'EUR' })).status).toBe(201);
+    for (const { orgId } of [expired, deleted]) expect((await remove(orgId)).status).toBe(200);
+    // As after a kill: no process knows any more that it has written to these organizations.
+    await new Sealer({ seals: new Seals(server.database), wallClock: Date.now, onError: unexpected }).seal();
+    const trailOf = ({ orgId }: { orgId: string }) => countRows(server, orgId, ['audit', 'audit_seals']);
+    const [before, kept] = [await trailOf(expired), await trailOf(deleted)];
+    expect([before.audit_seals, kept.audit_seals]).toEqual([1, 1]);
+    const { heads } = await verify(server.database);
+    expect(heads.map(({ orgId }) => orgId)).toContain(deleted.orgId);
+    expect(heads.map(({ orgId }) => orgId)).not.toContain(expired.orgId);
+
+    expect(await forgetTrails(server.database, Date.now() + 6 * dayMs)).toBe(0);
+    // Not even in a week, as long as the database does not agree that it is over.
+    await expect(forgetTrails(server.database, Date.now() + 8 * dayMs)).rejects.toThrow(/append-only/);
+    expect(await trailOf(expired)).toEqual(before);
+    await run(`update deleted_organizations set audit_until = now() where audit_until is not null`);
+    expect(await forgetTrails(server.database, Date.now() + 1_000)).toBeGreaterThanOrEqual(before.audit ?? 1);
+    expect(await rowsOf(expired.orgId)).toEqual([]);
+    expect(await trailOf(deleted)).toEqual(kept);
+    for (const table of ['audit', 'audit_seals'])
+      await expect(run(`delete from ${table} where org_id = '${deleted.orgId}'`)).rejects.toThrow(
+        /append-only/,
+      );
+    expect(await forgetTrails(server.database, Date.now() + 1_000)).toBe(0);
   });
 
   test.each(['2020-01-01T00:00:00Z', '2999-01-01T00:00:00Z', 'tomorrow', ''])(

@@ -34,7 +34,10 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
       'type src/config.ts',
     ],
   ],
-  ['src/identity/', ['src/identity/', 'src/kernel/', 'src/engine/ids.ts', 'type src/db/']],
+  [
+    'src/identity/',
+    ['src/identity/', 'src/kernel/', 'src/engine/ids.ts', 'src/db/delete-in-batches.ts', 'type src/db/'],
+  ],
   [
     'src/http/',
     [

@@ -153,7 +153,6 @@ export const removeMember: CommandKind<RemoveMember> = {
 
 export interface ResetMember {
   readonly id: string;
-  readonly byPersonId: string;
   /** Made before; the answer shows it, once. */
   readonly url: string;
   readonly expiresAt: Instant;
@@ -182,6 +181,7 @@ const accountActions = [
   'sign_out',
   'rename',
   'change_password',
+  'reset_password',
   'enable_two_factor',
   'disable_two_factor',
   'revoke_sessions',

@@ -1,5 +1,5 @@
-import type { Connection } from '../db/database.ts';
 import type { Instant, Statement } from '../kernel/table.ts';
+import type { Connection } from './database.ts';
 
 const rowsMax = 1_000;
 

@@ -1,0 +1,106 @@
+import type { Connection, Database } from '../db/database.ts';
+import { countName, deletedTables } from '../kernel/organization-tables.ts';
+import type { Instant, Statement } from '../kernel/table.ts';
+import { type Cleared, clearMsMax, takeOrganization } from './clearing.ts';
+
+/** How long the audit trail of an organization that was created to expire stays. Trails of other organizations stay for good. */
+export const expiredTrailDays = 7;
+
+const remove: Statement = {
+  name: 'organization_delete',
+  text: `with ${deletedTables.map((name) => `d_${name} as (delete from ${name} where org_id = $1 returning 1)`).join(', ')},
+    told as (select pg_notify('sandbank_work', concat_ws(' ', w.org_id, w.id, 'changed')) from webhooks w
+      where w.org_id = $1 and current_setting('sandbank.announces', true) = 'on'),
+    noted as (insert into deleted_organizations (org_id, deleted_at, audit_until) values ($1, now(),
+      (select now() + interval '${expiredTrailDays} days' from organizations o
+        where o.org_id = $1 and o.expires_at is not null)) on conflict do nothing)
+    select ${deletedTables.map((name) => `(select count(*) from d_${name})::integer as "${countName(name)}"`).join(', ')},
+      (select count(*) from told)::integer as "told"`,
+  msMax: clearMsMax,
+};
+
+const beginRemoval: Statement = {
+  name: 'organization_delete_begin',
+  text: `select set_config('sandbank.reset_of', $1, true), set_config('sandbank.deletion_of', $1, true),
+    set_config('statement_timeout', '${clearMsMax}', true)`,
+};
+
+/** Deletes an organization that the transaction has taken, with everything that belongs to it except for its audit trail. */
+export async function removeOrganization(connection: Connection, orgId: string): Promise<Cleared> {
+  const begun = connection.query(beginRemoval, [orgId]);
+  const [[row]] = await Promise.all([connection.query<Record<string, number>>(remove, [orgId]), begun]);
+  const { told: _, ...removed } = row ?? {};
+  return Object.fromEntries(Object.entries(removed).filter(([, count]) => count > 0));
+}
+
+/** A read, because nearly none has rows: a suite that creates an organization for each test deletes thousands in an hour. */
+const deletedWithRows: Statement = {
+  name: 'organizations_deleted_with_rows',
+  text: `select d.org_id as "orgId" from deleted_organizations d where d.deleted_at > $1::timestamptz
+      and (${deletedTables.map((name) => `exists (select from ${name} t where t.org_id = d.org_id)`).join(' or ')})
+    limit 1000`,
+};
+
+const trailsToForget: Statement = {
+  name: 'organizations_trails_to_forget',
+  text: `select d.org_id as "orgId" from deleted_organizations d where d.audit_until <= $1::timestamptz
+    order by d.audit_until limit 1000`,
+};
+
+const stillDeleted: Statement = {
+  name: 'organization_still_deleted',
+  text: 'select 1 as one from deleted_organizations d where d.org_id = $1 for update',
+};
+
+const removeTrail: Statement = {
+  name: 'organization_trail_delete',
+  text: `with d_seals as (delete from audit_seals where org_id = $1 returning 1),
+      d_audit as (delete from audit where org_id = $1 returning 1)
+    select (select count(*) from d_audit)::integer as audit, (select count(*) from d_seals)::integer as seals`,
+  msMax: clearMsMax,
+};
+
+const removeNote: Statement = {
+  name: 'organization_deleted_forget',
+  text: 'delete from deleted_organizations d where d.org_id = $1',
+};
+
+/**
+ * Removes rows that were written to deleted organizations all the same: counts that a node adds up for a moment, and whatever a
+ * node of the release before wrote. Returns how many rows there were.
+ */
+export function sweepDeleted(database: Database, since: Instant): Promise<number> {
+  return forEachDeleted(database, deletedWithRows, since, async (connection, orgId) => {
+    const removed = await removeOrganization(connection, orgId);
+    return Object.values(removed).reduce((sum, count) => sum + count, 0);
+  });
+}
+
+/** Deletes the audit trails whose time is over, each in one transaction. Returns how many rows there were. */
+export function forgetTrails(database: Database, now: Instant): Promise<number> {
+  return forEachDeleted(database, trailsToForget, now, async (connection, orgId) => {
+    await connection.query(beginRemoval, [orgId]);
+    const [row] = await connection.query<{ audit: number; seals: number }>(removeTrail, [orgId]);
+    // In a statement of its own: the triggers on the trail look for the note.
+    await connection.query(removeNote, [orgId]);
+    return (row?.audit ?? 0) + (row?.seals ?? 0);
+  });
+}
+
+async function forEachDeleted(
+  database: Database,
+  find: Statement,
+  at: Instant,
+  work: (connection: Connection, orgId: string) => Promise<number>,
+): Promise<number> {
+  let rows = 0;
+  const found = await database.query<{ orgId: string }>(find, [new Date(at).toISOString()]);
+  for (const { orgId } of found)
+    rows += await database.transaction(async (connection) => {
+      await takeOrganization(connection, orgId);
+      // It may have been imported again; an import holds the note until its commit.
+      const [noted] = await connection.query(stillDeleted, [orgId]);
+      return noted ? work(connection, orgId) : 0;
+    });
+  return rows;
+}
