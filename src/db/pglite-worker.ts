@@ -71,9 +71,9 @@ async function serve(pglite: PGlite, request: WorkerRequest): Promise<void> {
   const { stream } = request;
   if (request.kind === 'attach') {
     attached = 0;
-    await pglite.execProtocolRaw(syncMessage, { syncToFs: false });
+    await execute(pglite, syncMessage);
     for (const message of cleaningMessages) {
-      const problem = cleaningProblem(await pglite.execProtocolRaw(message, { syncToFs: false }));
+      const problem = cleaningProblem(await execute(pglite, message));
       if (problem === undefined) continue;
       answer({ kind: 'broken', message: problem });
       return;
@@ -86,8 +86,34 @@ async function serve(pglite: PGlite, request: WorkerRequest): Promise<void> {
     answer({ kind: 'detached', stream });
     return;
   }
+  const bytes = await execute(pglite, request.bytes);
+  answer({ kind: 'executed', stream, number: request.number, bytes });
+}
+
+/**
+ * `execProtocolRaw` is not used: PGlite 0.5 parses its answers and retains every row for good. 14,000 webhook deliveries of 28 KB left
+ * 220 MB in this thread.
+ */
+async function execute(pglite: PGlite, message: Uint8Array): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
   // PGlite has handed every write to the operating system by then, so a killed process loses nothing without a sync.
-  const bytes = await pglite.execProtocolRaw(request.bytes, { syncToFs: false });
-  // The answer may be a view of PGlite's memory, so a copy is transferred.
-  answer({ kind: 'executed', stream, number: request.number, bytes: bytes.slice() });
+  // A chunk is a view of PGlite's memory, so it is copied.
+  await pglite.execProtocolRawStream(message, {
+    syncToFs: false,
+    onRawData: (chunk) => void chunks.push(chunk.slice()),
+  });
+  const [first, ...others] = chunks;
+  if (first === undefined) return new Uint8Array();
+  return others.length === 0 ? first : joined(chunks);
+}
+
+/** In a buffer of its own, because it is transferred. */
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
 }

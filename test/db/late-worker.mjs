@@ -12,14 +12,13 @@ function random() {
   return state / 2 ** 32;
 }
 
-const { execProtocolRaw } = PGlite.prototype;
-PGlite.prototype.execProtocolRaw = async function late(message, options) {
+const { execProtocolRawStream } = PGlite.prototype;
+PGlite.prototype.execProtocolRawStream = async function late(message, options) {
   const isLate = random() < 0.2;
   const waits = isLate && random() < 0.5;
   if (isLate && !waits) await setTimeout(random() * msMax);
-  const answer = (await execProtocolRaw.call(this, message, options)).slice();
+  await execProtocolRawStream.call(this, message, options);
   if (waits) await setTimeout(random() * msMax);
-  return answer;
 };
 
 await import('../../dist/src/db/pglite-worker.js');

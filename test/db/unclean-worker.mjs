@@ -1,11 +1,16 @@
 // The worker thread of an embedded database that never leaves its transaction: what a new connection finds is not clean.
 import { PGlite } from '@electric-sql/pglite';
 
-const { execProtocolRaw } = PGlite.prototype;
-PGlite.prototype.execProtocolRaw = async function unclean(message, options) {
-  const answer = (await execProtocolRaw.call(this, message, options)).slice();
-  if (answer.at(-6) === 0x5a) answer[answer.length - 1] = 0x54;
-  return answer;
+const { execProtocolRawStream } = PGlite.prototype;
+PGlite.prototype.execProtocolRawStream = function unclean(message, { onRawData, ...options }) {
+  return execProtocolRawStream.call(this, message, {
+    ...options,
+    onRawData: (chunk) => {
+      const answer = chunk.slice();
+      if (answer.at(-6) === 0x5a) answer[answer.length - 1] = 0x54;
+      onRawData(answer);
+    },
+  });
 };
 
 await import('../../dist/src/db/pglite-worker.js');
