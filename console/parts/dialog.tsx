@@ -22,6 +22,8 @@ export interface DialogProps {
   readonly submitLabel?: string;
   readonly isBusy?: boolean;
   readonly isSubmitDisabled?: boolean;
+  /** What the form does cannot be undone. */
+  readonly isDanger?: boolean;
   /** Shown above the footer, unless a Field shows it. */
   readonly problem?: ApiProblem | null;
   /** Instead of the form's footer. */
@@ -109,7 +111,7 @@ export function Dialog(props: DialogProps) {
                   <Button
                     type="submit"
                     form={formId}
-                    look="primary"
+                    look={props.isDanger ? 'danger' : 'primary'}
                     isBusy={props.isBusy ?? false}
                     disabled={props.isSubmitDisabled ?? false}
                   >

@@ -125,7 +125,7 @@ describeInBrowser('the page of an organization', () => {
 
   test('a developer cannot delete the organization; an owner types its name first', async () => {
     page = await office.open('developer', 'organization');
-    await page.getByText('Owners of the organization do this.', { exact: true }).waitFor();
+    await page.getByText('Only an owner can delete the organization.', { exact: true }).waitFor();
     expect(await button('Delete organization…').count()).toBe(0);
     page = await office.open('owner', 'organization');
     await button('Fork organization…').click();

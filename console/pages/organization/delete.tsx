@@ -17,7 +17,7 @@ export function DeleteCard({ name }: { readonly name: string }) {
       {mayDelete ? (
         <Button onClick={() => setAsking(true)}>Delete organization…</Button>
       ) : (
-        <p className="text-sm text-muted">Owners of the organization do this.</p>
+        <p className="text-sm text-muted">Only an owner can delete the organization.</p>
       )}
       {isAsking ? <DeleteOrganization name={name} onClose={() => setAsking(false)} /> : null}
     </Card>
@@ -36,11 +36,12 @@ function DeleteOrganization({ name, onClose }: { readonly name: string; readonly
       isOpen
       onOpenChange={onClose}
       title={`Delete ${name}?`}
-      description="API keys stop working and all members lose access, now. This cannot be undone: download a snapshot first if you may need the records."
+      description="API keys stop working and all members lose access immediately. This cannot be undone. If you may need the records, download a snapshot first."
       submitLabel="Delete organization"
       onSubmit={() => void remove.write({ name: typed })}
       isBusy={remove.isBusy}
       isSubmitDisabled={typed !== name}
+      isDanger
       problem={isAbout(remove.problem, 'name') ? null : remove.problem}
     >
       <Field label={`Type ${name} to confirm`} problem={remove.problem} param="name">
