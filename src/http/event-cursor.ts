@@ -8,9 +8,12 @@ import {
   type PositionedEvent,
 } from '../resources/events/store.ts';
 
-/** An event may be written this long after its id was generated, or by a node whose clock is behind by as much. */
-export const lookBackMs = 15_000;
-// With more events than this in that time, some 300 a second, a cursor looks back less far.
+/**
+ * An event may be written this long after its id was generated, or by a node whose clock is behind by as much. A request waits at most ten
+ * seconds for its batch, and a batch that is tried again takes some statements of at most ten seconds each.
+ */
+export const lookBackMs = 60_000;
+// With more events than this in that time, some 80 a second, a cursor looks back less far.
 const recentMax = 5_000;
 /** Behind every id. */
 const lastId = '~';

@@ -11,7 +11,7 @@ import {
 import { lookBackMs } from './event-cursor.ts';
 
 export const eventsInReadMax = 500;
-// Above this many in that time, some 300 a second, it looks back less far.
+// Above this many in that time, some 80 a second, it looks back less far.
 const seenMax = 5_000;
 // Another node's clock may be ahead by this much without being wrong.
 const aheadMs = 2_000;

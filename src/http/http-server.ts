@@ -94,12 +94,19 @@ export function httpServerParts({ docsUrl, patience, queue }: HttpServerSettings
   };
 }
 
+const resolveAll = (host: string) => lookup(host, { all: true });
+
 /** Listens on all addresses of `localhost` when that is the host: it has two where there is IPv6. Returns the port. */
-export async function listen(app: FastifyInstance, port: number, host: string): Promise<number> {
+export async function listen(
+  app: FastifyInstance,
+  port: number,
+  host: string,
+  resolve: typeof resolveAll = resolveAll,
+): Promise<number> {
   await app.listen({ port, host });
   const { server } = app;
   const main = server.address() as AddressInfo;
-  const addresses = host === 'localhost' ? await lookup(host, { all: true }) : [];
+  const addresses = host === 'localhost' ? await resolve(host) : [];
   const others = addresses.filter(({ address }) => address !== main.address);
   await Promise.all(
     others.map(({ address }) => {

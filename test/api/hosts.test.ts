@@ -1,11 +1,16 @@
 // DNS rebinding: a web page that points its own name at this server is "same origin" with it, so only known hosts are served.
+import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listen } from '../../src/http/http-server.ts';
 import type { Server } from '../../src/server.ts';
 import { openApp, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { RawConnection } from '../system/raw-connection.ts';
 import { provokedBy } from './codes.ts';
 
+const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
+  all?.some(({ address }) => address === '::1'),
+);
 let server: Server;
 let acme: Tenant;
 
@@ -108,4 +113,17 @@ describe('a request is served', () => {
     expect((await connection.next())?.status).toBe(404);
     connection.close();
   });
+});
+
+test.runIf(hasIpv6)('localhost is served at both of its addresses, until the server closes', async () => {
+  const app = openApp(server);
+  const addresses = [
+    { address: '127.0.0.1', family: 4 },
+    { address: '::1', family: 6 },
+  ];
+  const port = await listen(app, 0, 'localhost', async () => addresses);
+  const urls = [`http://127.0.0.1:${port}/healthz`, `http://[::1]:${port}/healthz`];
+  for (const url of urls) expect((await fetch(url)).status, url).toBe(200);
+  await app.close();
+  for (const url of urls) await expect(fetch(url), url).rejects.toThrow();
 });

@@ -129,6 +129,12 @@ describe('a connection that ends without an answer', () => {
     );
   });
 
+  test('names no address where the network of this machine refuses it', async () => {
+    const outcome = await send('http://shop.test:9/', named({ resolve: resolvesTo('fe80::1') }));
+    expectNothing(outcome, 'Connection failed');
+    expect(outcome.error).toMatch(/^Connection failed: E[A-Z]+\.$/);
+  });
+
   test('the next one to the same receiver is a new one', async () => {
     const hostile = await opened((socket, connection) =>
       connection === 1 ? socket.destroy() : saying(answer('204 No Content'))(socket, connection),
