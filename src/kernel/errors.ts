@@ -255,7 +255,7 @@ export const errorCatalogue = {
   ),
   examination_running: entry(
     409,
-    'The receiver of this webhook is being examined by another request.',
+    'The receiver of this webhook is being examined by another request, or too many receivers are being examined.',
     'Wait as long as Retry-After says, then send the same request again.',
     retryable,
   ),

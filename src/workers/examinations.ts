@@ -33,6 +33,9 @@ interface Asked {
 }
 
 const usualType = 'payment.created';
+/** An examination sends about 60 requests, 20 of them at once. */
+const runningMax = 20;
+const runningPerOrganizationMax = 4;
 
 /**
  * Examines receivers, an endpoint by one request at a time: what one run does to a receiver would be found by the other.
@@ -58,9 +61,10 @@ export class Examinations {
     const asked = submission.input as Asked;
     const place = `${submission.context.orgId} ${asked.id}`;
     const isRunning = this.#running.has(place);
-    if (!isRunning) this.#running.add(place);
+    const isBusy = !isRunning && this.#isBusy(submission.context.orgId);
+    if (!isRunning && !isBusy) this.#running.add(place);
     try {
-      const begin = { ...submission, kind: beginExamination, input: { id: asked.id, isRunning } };
+      const begin = { ...submission, kind: beginExamination, input: { id: asked.id, isRunning, isBusy } };
       const begun = await engine.submit(begin);
       if (begun.code !== null || begun.isReplay) return begun;
       const { begun: found } = JSON.parse(begun.body) as { begun: { webhook: WebhookRow } };
@@ -74,8 +78,13 @@ export class Examinations {
       };
       return await engine.submit({ ...submission, kind: concludeExamination, input, context });
     } finally {
-      if (!isRunning) this.#running.delete(place);
+      if (!isRunning && !isBusy) this.#running.delete(place);
     }
+  }
+
+  #isBusy(orgId: string): boolean {
+    const own = [...this.#running].filter((place) => place.startsWith(`${orgId} `)).length;
+    return own >= runningPerOrganizationMax || this.#running.size >= runningMax;
   }
 
   #run(

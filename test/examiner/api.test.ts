@@ -302,6 +302,25 @@ describe.each(decidedOn('postgres'))('examining a receiver on %s', (kind) => {
       expect((await ask(receiver.hook.id, cases, keyOfSecond)).body).toMatchObject({ grade: 'A' });
     });
 
+    test('four endpoints of an organization are examined at once, and one more when one is done', async () => {
+      const letGo: (() => void)[] = [];
+      const held = () => new Promise<boolean>((resolve) => letGo.push(() => resolve(false)));
+      const hooks = await Promise.all(Array.from({ length: 5 }, () => hooked({ handle: held })));
+      const cases = { cases: ['duplicate'] };
+      const [fifth, ...four] = hooks.map(({ hook }) => hook.id);
+      const running = four.map((id) => ask(id, cases));
+      await expect.poll(() => letGo.length).toBe(4);
+      const refused = await ask(fifth ?? '', cases);
+      expect([refused.status, refused.code]).toEqual([409, 'examination_running']);
+      expect(refused.body.error.message).toContain('Too many');
+      const settle = setInterval(() => {
+        for (const one of letGo.splice(0)) one();
+      }, 10);
+      for (const answer of await Promise.all(running)) expect(answer.status, answer.text).toBe(200);
+      expect((await ask(fifth ?? '', cases)).status).toBe(200);
+      clearInterval(settle);
+    });
+
     test('after a refusal it is free for the next', async () => {
       expect((await ask(unknownWebhook)).code).toBe('resource_not_found');
       expect((await ask(unknownWebhook)).code).toBe('resource_not_found');

@@ -7,6 +7,8 @@ export interface BeginExamination {
   readonly id: string;
   /** Another request of this process examines the same endpoint. */
   readonly isRunning: boolean;
+  /** This process examines as many endpoints, of the organization or in all, as it does at once. */
+  readonly isBusy: boolean;
 }
 
 /** Longer than an examination may take. */
@@ -22,10 +24,15 @@ export const beginExamination: CommandKind<BeginExamination> = {
   success: 'ok',
   retakenAfterMs: deadAfterMs,
   reads: ({ id }) => [{ resource: 'webhook', id, lock: 'share' }],
-  decide: ({ id, isRunning }, context, rows) => {
+  decide: ({ id, isRunning, isBusy }, context, rows) => {
     const webhook = findWithinReach(id, context, rows);
     if (!webhook) return refuse('resource_not_found');
     if (isRunning) return refuse('examination_running', { retryAfterSeconds });
+    if (isBusy)
+      return refuse('examination_running', {
+        message: 'Too many webhook receivers are being examined at the moment.',
+        retryAfterSeconds,
+      });
     return {
       ...accepted([], 'webhook', webhook),
       isInterim: true,
