@@ -57,6 +57,8 @@ describe.each(databaseKinds)('a timeline on %s', (kind) => {
 
   test('of a payment has its moves, events, entries, what the provider said and its deliveries, newest first', async () => {
     const id = await pay('settled', { captureMethod: 'manual' });
+    // Else the request log may be written between the two reads.
+    await server.requestLog.flush();
     const { items } = await vi.waitFor(
       async () => {
         const timeline = await read(id);

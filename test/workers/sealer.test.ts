@@ -98,8 +98,8 @@ describe.each(databaseKinds)('the seals of the audit trail on %s', (kind) => {
     const tampered = (
       table: string,
       sql: string,
-    ) => `alter table ${table} disable trigger ${table}_append_only; ${sql};
-      alter table ${table} enable trigger ${table}_append_only;`;
+    ) => `alter table ${table} disable trigger user; ${sql};
+      alter table ${table} enable trigger user;`;
     const seal = (number: number) => `org_id = '${acme.orgId}' and number = ${number}`;
     const rowOf = (number: number) =>
       `org_id = '${acme.orgId}' and id = (select audit_ids[2] from audit_seals where ${seal(number)})`;
