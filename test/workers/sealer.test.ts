@@ -95,10 +95,7 @@ describe.each(databaseKinds)('the seals of the audit trail on %s', (kind) => {
   });
 
   describe('tells of', () => {
-    const tampered = (
-      table: string,
-      sql: string,
-    ) => `alter table ${table} disable trigger user; ${sql};
+    const tampered = (table: string, sql: string) => `alter table ${table} disable trigger user; ${sql};
       alter table ${table} enable trigger user;`;
     const seal = (number: number) => `org_id = '${acme.orgId}' and number = ${number}`;
     const rowOf = (number: number) =>
