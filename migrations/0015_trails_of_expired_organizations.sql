@@ -1,12 +1,12 @@
--- The audit trail of an organization that was created to expire is deleted a week after the organization. Without that, a server on
--- which every test has an organization of its own would grow with every test run. All other trails stay for good.
+-- The audit trail of a temporary organization (one with an expiry) is deleted a week after the organization. Otherwise a server would
+-- grow with every run of a test suite that creates an organization for each test. Other trails are never deleted.
 --
--- A node of the release before writes no `audit_until`: trails of organizations that it deletes stay.
+-- A node of the release before writes no `audit_until`, so the trails of organizations that it deletes are retained.
 
--- Until when the audit trail stays; null for good.
+-- Until when the audit trail is retained; null means permanently.
 alter table deleted_organizations add column audit_until timestamptz;
 
--- The database itself refuses to delete a trail before its time, and that of an organization that was not to expire at any time.
+-- The database refuses to delete a trail before that time, and never lets the trail of a permanent organization be deleted.
 create function refuse_early_deletion() returns trigger language plpgsql as $$
 begin
   if exists (select from deleted_organizations d where d.org_id = old.org_id and d.audit_until <= now()) then

@@ -107,7 +107,7 @@ async function execute(pglite: PGlite, message: Uint8Array): Promise<Uint8Array>
   return others.length === 0 ? first : joined(chunks);
 }
 
-/** In a buffer of its own, because it is transferred. */
+/** Allocates a new buffer, because the caller transfers it. */
 function joined(chunks: readonly Uint8Array[]): Uint8Array {
   const all = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

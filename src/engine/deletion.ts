@@ -3,19 +3,19 @@ import { countName, deletedTables } from '../kernel/organization-tables.ts';
 import type { Instant, Statement } from '../kernel/table.ts';
 import { type Cleared, clearMsMax, takeOrganization } from './clearing.ts';
 
-/** How long the audit trail of an organization that was created to expire stays. Trails of other organizations stay for good. */
+/** How long the audit trail of a temporary organization is retained after its deletion. Other trails are never deleted. */
 export const expiredTrailDays = 7;
 
 const remove: Statement = {
   name: 'organization_delete',
   text: `with ${deletedTables.map((name) => `d_${name} as (delete from ${name} where org_id = $1 returning 1)`).join(', ')},
-    told as (select pg_notify('sandbank_work', concat_ws(' ', w.org_id, w.id, 'changed')) from webhooks w
+    notified as (select pg_notify('sandbank_work', concat_ws(' ', w.org_id, w.id, 'changed')) from webhooks w
       where w.org_id = $1 and current_setting('sandbank.announces', true) = 'on'),
     noted as (insert into deleted_organizations (org_id, deleted_at, audit_until) values ($1, now(),
       (select now() + interval '${expiredTrailDays} days' from organizations o
         where o.org_id = $1 and o.expires_at is not null)) on conflict do nothing)
     select ${deletedTables.map((name) => `(select count(*) from d_${name})::integer as "${countName(name)}"`).join(', ')},
-      (select count(*) from told)::integer as "told"`,
+      (select count(*) from notified)::integer as "notified"`,
   msMax: clearMsMax,
 };
 
@@ -29,11 +29,11 @@ const beginRemoval: Statement = {
 export async function removeOrganization(connection: Connection, orgId: string): Promise<Cleared> {
   const begun = connection.query(beginRemoval, [orgId]);
   const [[row]] = await Promise.all([connection.query<Record<string, number>>(remove, [orgId]), begun]);
-  const { told: _, ...removed } = row ?? {};
+  const { notified: _, ...removed } = row ?? {};
   return Object.fromEntries(Object.entries(removed).filter(([, count]) => count > 0));
 }
 
-/** A read, because nearly none has rows: a suite that creates an organization for each test deletes thousands in an hour. */
+/** A test suite that creates an organization for each test deletes thousands in an hour, and hardly any of them has rows. */
 const deletedWithRows: Statement = {
   name: 'organizations_deleted_with_rows',
   text: `select d.org_id as "orgId" from deleted_organizations d where d.deleted_at > $1::timestamptz
@@ -81,7 +81,7 @@ export function forgetTrails(database: Database, now: Instant): Promise<number> 
   return forEachDeleted(database, trailsToForget, now, async (connection, orgId) => {
     await connection.query(beginRemoval, [orgId]);
     const [row] = await connection.query<{ audit: number; seals: number }>(removeTrail, [orgId]);
-    // In a statement of its own: the triggers on the trail look for the note.
+    // A separate statement, because the triggers on the trail read the note.
     await connection.query(removeNote, [orgId]);
     return (row?.audit ?? 0) + (row?.seals ?? 0);
   });

@@ -10,7 +10,7 @@ import {
 
 /**
  * An event may be written this long after its id was generated, or by a node whose clock is behind by as much. A request waits at most ten
- * seconds for its batch, and a batch that is tried again takes some statements of at most ten seconds each.
+ * seconds for its batch, and a batch that is retried runs several statements of at most ten seconds each.
  */
 export const lookBackMs = 60_000;
 // With more events than this in that time, some 80 a second, a cursor looks back less far.

@@ -97,7 +97,7 @@ export class People extends Sessions {
       return unjoined;
     }
     if (join) await confirmAccount(this.#database, id);
-    // The account exists: a full queue of strangers must not end this request now.
+    // The account exists by now, so the request must not fail because strangers have filled the hash queue.
     const outcome = await withTrustedHashing(() => this.#checkPassword(asked.email, password, visitor));
     return outcome.ok ? this.#remembered({ ...outcome, value: person }, visitor) : outcome;
   }

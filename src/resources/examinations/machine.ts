@@ -7,7 +7,7 @@ export interface BeginExamination {
   readonly id: string;
   /** Another request of this process examines the same endpoint. */
   readonly isRunning: boolean;
-  /** This process examines as many endpoints, of the organization or in all, as it does at once. */
+  /** The process has reached its limit of concurrent examinations, for the organization or in total. */
   readonly isBusy: boolean;
 }
 
