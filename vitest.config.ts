@@ -21,8 +21,9 @@ export default defineConfig({
     // Processes, not threads: a test that holds a WebAssembly database gives all its memory back when it ends.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // For tests that hang only: on a busy machine each takes many times as long.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     globalSetup: ['test/support/global-setup.ts'],
     sequence: { sequencer: SlowestFirst },
     setupFiles: ['test/support/contract-setup.ts'],

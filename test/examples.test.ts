@@ -56,7 +56,7 @@ describe('the example projects', () => {
     expect(projects).toEqual(['checkout', 'vitest']);
   });
 
-  test.each(projects)('%s: its tests pass', { timeout: 120_000 }, async (project) => {
+  test.each(projects)('%s: its tests pass', async (project) => {
     link(project);
     const { code, output } = await runTests(project);
     expect(code, output).toBe(0);
@@ -66,7 +66,7 @@ describe('the example projects', () => {
     }
   });
 
-  test('what docs/testing.md begins with passes as it is', { timeout: 120_000 }, async () => {
+  test('what docs/testing.md begins with passes as it is', async () => {
     const file = fileURLToPath(new URL('docs/snippets/testing/first.test.js', root));
     const { code, output } = await runNode(fileURLToPath(root), ['--test', file]);
     expect(code, output).toBe(0);

@@ -136,7 +136,7 @@ describe.skipIf(!hasShell)('the five minutes of the README', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('lead from a start without settings to webhooks that are received', { timeout: 120_000 }, async () => {
+  test('lead from a start without settings to webhooks that are received', async () => {
     const [port, receiverPort] = [await freePort(), await freePort()];
     const program = (await readFile(join(root, 'docs/snippets/listen.mjs'), 'utf8')).replace(
       '9000',

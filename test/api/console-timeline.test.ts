@@ -66,7 +66,7 @@ describe.each(databaseKinds)('a timeline on %s', (kind) => {
         expect(delivery?.data).toMatchObject({ status: 'succeeded', attempts: 1, lastResponseStatus: 204 });
         return timeline;
       },
-      { timeout: 15_000 },
+      { timeout: 60_000 },
     );
     expect(titles(items, 'move')).toEqual([
       'captured → settled',

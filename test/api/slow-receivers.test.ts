@@ -160,7 +160,7 @@ describe.each(decidedOn('postgres'))('slow receivers on %s', (kind) => {
     // And what comes meanwhile comes at once, however long the queues of the others are by now.
     const askedAt = performance.now();
     await pay(shop);
-    await good.waitFor(paymentsCount + 1, 5_000);
+    await good.waitFor(paymentsCount + 1);
     expect(performance.now() - askedAt).toBeLessThan(2_000);
-  }, 60_000);
+  });
 });

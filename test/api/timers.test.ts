@@ -450,9 +450,7 @@ describe.each(decidedOn('postgres'))('timers on %s', (kind) => {
       expect(await movedBy(server, shop.orgId, advanced.requestId)).toEqual(advanced.happened);
     });
 
-    test('six hundred timers and forty chains come as an independent reckoning has them', {
-      timeout: 60_000,
-    }, async () => {
+    test('six hundred timers and forty chains come as an independent reckoning has them', async () => {
       tick = 250;
       const held = await together(Array.from({ length: 600 }), () => shop.life.paid(['authorize']));
       tick = 0;
@@ -561,9 +559,7 @@ describe.each(decidedOn('postgres'))('timers on %s', (kind) => {
       );
     }
 
-    test('of ten thousand steps is kept, and what is left is done by the next call', {
-      timeout: 120_000,
-    }, async () => {
+    test('of ten thousand steps is kept, and what is left is done by the next call', async () => {
       await shop.time.freeze();
       const { id } = await shop.life.create({ autoAdvance: true });
       // Each is captured within hours, all of them on the same day, and paid out the next morning.

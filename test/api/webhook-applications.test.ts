@@ -155,7 +155,7 @@ describe.each(decidedOn('pglite'))('webhooks of another application on %s', (kin
       const ownEvent = ok(await own.client.get(events)).data.find((one) => one.applicationId === own.id);
       ok(await owner.post(`${own.place}/${events}/${ownEvent?.id}/replay`, { webhookId }));
       await failing.waitFor(1);
-      await failing.waitFor(2, 4_000);
+      await failing.waitFor(2);
     } finally {
       await failing.close();
     }

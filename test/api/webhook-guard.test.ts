@@ -85,7 +85,7 @@ describe.each(decidedOn('pglite'))('webhooks that may not go to private addresse
       return found;
     };
     await expect
-      .poll(async () => (await find())?.attemptCount ?? 0, { timeout: 10_000 })
+      .poll(async () => (await find())?.attemptCount ?? 0, { timeout: 60_000 })
       .toBeGreaterThanOrEqual(attempts);
     return done(await shop.client.get(`${deliveries}/${(await find())?.id}`)) as Delivery;
   }

@@ -361,5 +361,5 @@ describe('the log', () => {
     await server.stop();
     for (const one of secrets) expect(server.logs()).not.toContain(one);
     await rm(dataDir, { recursive: true });
-  }, 60_000);
+  });
 });

@@ -140,7 +140,7 @@ describe.each(decidedOn('postgres'))('on %s every operation answers with', (kind
   });
 });
 
-test('no other answer is declared than those and the one of the example', { timeout: 120_000 }, async () => {
+test('no other answer is declared than those and the one of the example', async () => {
   await playExamples();
   // What has no end is no answer of the kind that is compared here: test/api/event-stream-keys.test.ts is about it.
   const endless = routes.filter(isStream).map(({ operationId }) => `${operationId} 200`);

@@ -7,7 +7,7 @@ const rowBytes = 100_000;
 const reads = 100;
 
 /** PGlite's own way to execute messages retains every row that it ever returned: here 480 MB. */
-test('the embedded database does not retain the rows that it has returned', { timeout: 60_000 }, async () => {
+test('the embedded database does not retain the rows that it has returned', async () => {
   const database = await openPglite({
     dataDirectory: undefined,
     onCrash: (error) => {

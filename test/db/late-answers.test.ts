@@ -36,7 +36,7 @@ describe(`the session of an embedded database that answers late (seed ${SEED})`,
     });
     const created = 'create table if not exists effects (caller text, number integer)';
     while ((await answerOrUnavailable(database.script(created).then(() => true))) !== true);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await database.close();
@@ -76,7 +76,7 @@ describe(`the session of an embedded database that answers late (seed ${SEED})`,
     expect(answered).toBeGreaterThan(CALLERS);
     expect(failed).toBeGreaterThan(5);
     expect(crashes).toEqual([]);
-  }, 120_000);
+  });
 
   it('leaves no transaction, setting or prepared statement to the next caller', async () => {
     let changed = 0;
@@ -104,7 +104,7 @@ describe(`the session of an embedded database that answers late (seed ${SEED})`,
       if (found !== undefined) expect(found).toEqual([{ name: '', temp: null, prepared: 0 }]);
     }
     expect(changed).toBeGreaterThan(2);
-  }, 120_000);
+  });
 });
 
 describe('a PostgreSQL statement that a caller stops waiting for', () => {
@@ -139,7 +139,7 @@ describe('a PostgreSQL statement that a caller stops waiting for', () => {
     expect(late.size).toBeGreaterThan(CALLERS);
     expect(backends.size).toBeGreaterThan(late.size);
     await database.close();
-  }, 60_000);
+  });
 });
 
 describe('a session that cannot be cleaned', () => {
@@ -159,7 +159,7 @@ describe('a session that cannot be cleaned', () => {
     await expect(database.query(one, [])).rejects.toThrow();
     await database.close();
     expect(crashes).toHaveLength(1);
-  }, 60_000);
+  });
 
   it.each([
     ['an open transaction', [0x5a, 0, 0, 0, 5, 0x54], /status T instead of idle/],

@@ -84,9 +84,7 @@ describe('examples/github-actions.yml', () => {
       expect(page).toContain(line.trim());
   });
 
-  test('its server starts, waits for nothing but readiness, and knows the key', {
-    timeout: 90_000,
-  }, async () => {
+  test('its server starts, waits for nothing but readiness, and knows the key', async () => {
     if (['bash', 'curl', 'npm'].some((command) => spawnSync(command, ['--version']).status !== 0))
       return console.warn('skipped: bash, curl and npm are needed');
     const place = join(folder, 'project');
@@ -164,7 +162,7 @@ describe('Dockerfile', () => {
     expect(argumentOf('HEALTHCHECK')).toContain('CMD ["node"');
   });
 
-  test('what the image holds is enough to run, and its health check tells', { timeout: 60_000 }, async () => {
+  test('what the image holds is enough to run, and its health check tells', async () => {
     const image = join(folder, 'image');
     const held = last.filter(({ rest }) => rest.startsWith('--from=build '));
     for (const { rest } of held) {

@@ -22,8 +22,6 @@ const looks = [
 ] as const;
 // The decisions are all alike: one stands for them.
 const pages = readServed().filter(({ kind, path }) => kind === 'page' && !/decisions\/000[2-9]/.test(path));
-const minute = { timeout: 90_000 };
-
 describeInBrowser('the docs in a browser', () => {
   let server: ServerProcess;
   let browser: Browser;
@@ -32,7 +30,7 @@ describeInBrowser('the docs in a browser', () => {
     [server, browser] = await Promise.all([startServer({ dataDir: 'memory' }), openBrowser()]);
     for (const { name, theme, viewport } of looks)
       windows.set(name, await openWindow(browser, server.url, { theme, viewport }));
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await server?.stop();
@@ -49,18 +47,14 @@ describeInBrowser('the docs in a browser', () => {
     await page.goto(path);
     return page;
   };
-  test.each(pages)(
-    '$path is whole and fits a phone, and by turns looked at closely',
-    minute,
-    async ({ path }) => {
-      await visit(path);
-      // Their colours come from one style sheet, and are made by one program.
-      const index = pages.findIndex((one) => one.path === path);
-      await expectWhole(windowOf('light'), path, closenessOf(index, 7));
-    },
-  );
+  test.each(pages)('$path is whole and fits a phone, and by turns looked at closely', async ({ path }) => {
+    await visit(path);
+    // Their colours come from one style sheet, and are made by one program.
+    const index = pages.findIndex((one) => one.path === path);
+    await expectWhole(windowOf('light'), path, closenessOf(index, 7));
+  });
 
-  test('the search finds by keyboard alone, says how much, and leads there', minute, async () => {
+  test('the search finds by keyboard alone, says how much, and leads there', async () => {
     const page = await visit('/docs');
     await page.keyboard.press('/');
     await page.keyboard.type('retry-after');
@@ -79,7 +73,7 @@ describeInBrowser('the docs in a browser', () => {
     await page.getByText('Nothing was found.').waitFor();
   });
 
-  test('code is copied as it stands on the page', minute, async () => {
+  test('code is copied as it stands on the page', async () => {
     const page = await visit('/docs/idempotency');
     const code = page.locator('figure.code').first();
     await code.getByRole('button', { name: 'Copy' }).click();
@@ -88,7 +82,7 @@ describeInBrowser('the docs in a browser', () => {
     expect(await clipboardOf(page)).toBe(snippet.trimEnd().replaceAll('http://127.0.0.1:4000', server.url));
   });
 
-  test('the theme is chosen once for all pages, and the console has the same', minute, async () => {
+  test('the theme is chosen once for all pages, and the console has the same', async () => {
     const { context, page } = await openWindow(browser, server.url, { theme: 'light' });
     await page.goto('/docs');
     const theme = () => page.evaluate('document.documentElement.dataset.theme');
@@ -107,7 +101,7 @@ describeInBrowser('the docs in a browser', () => {
     await context.close();
   });
 
-  test('the menu of a phone leads to every page', minute, async () => {
+  test('the menu of a phone leads to every page', async () => {
     const page = await visit('/docs', 'phone');
     await page.getByText('Menu', { exact: true }).click();
     await expectAccessible(page, 'the menu');
@@ -115,7 +109,7 @@ describeInBrowser('the docs in a browser', () => {
     await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
   });
 
-  test('by keyboard one can skip to the text', minute, async () => {
+  test('by keyboard one can skip to the text', async () => {
     const page = await visit('/docs/payments');
     await page.keyboard.press('Tab');
     await page.getByRole('link', { name: 'Skip to the text' }).waitFor();
@@ -123,7 +117,7 @@ describeInBrowser('the docs in a browser', () => {
     expect(await page.evaluate('document.activeElement.id')).toBe('main');
   });
 
-  test('without scripts everything can be read, and nothing is there that does nothing', minute, async () => {
+  test('without scripts everything can be read, and nothing is there that does nothing', async () => {
     const context = await browser.newContext({
       baseURL: server.url,
       javaScriptEnabled: false,
@@ -142,7 +136,7 @@ describeInBrowser('the docs in a browser', () => {
     await context.close();
   });
 
-  test('on paper there is the text alone', minute, async () => {
+  test('on paper there is the text alone', async () => {
     const page = await visit('/docs/payments');
     await page.emulateMedia({ media: 'print' });
     expect(await page.getByRole('navigation').count()).toBe(0);
@@ -151,7 +145,7 @@ describeInBrowser('the docs in a browser', () => {
     await page.emulateMedia({ media: null });
   });
 
-  test('an address that no page has says so, in the frame of the others', minute, async () => {
+  test('an address that no page has says so, in the frame of the others', async () => {
     const page = await visit('/docs/no-such-page');
     await page.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor();
     await expectAccessible(page, 'a page that is not there');
@@ -159,7 +153,6 @@ describeInBrowser('the docs in a browser', () => {
 
   test.each(isThorough ? ['light', 'dark'] : ['dark'])(
     'the API reference shows operations, and asks nobody else (%s)',
-    minute,
     async (look) => {
       const { context, page, complaints } = await openWindow(browser, server.url, {
         theme: look === 'dark' ? 'dark' : 'light',

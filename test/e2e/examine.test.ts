@@ -113,21 +113,17 @@ describeInBrowser('the panel that examines a receiver', () => {
     ['phone', { viewport: phone }],
   ] as const;
 
-  test.each(looks)(
-    'it is accessible and whole with its cases and a report, in %s',
-    { timeout: 60_000 },
-    async (name, look) => {
-      await open('developer', look);
-      await page.getByText('All 25 cases').click();
-      await expectAccessible(page, `the choice of cases, ${name}`);
-      await start();
-      await report().getByText('Grade C').waitFor();
-      await report().getByText('24 cases passed').click();
-      await expectAccessible(page, `the report, ${name}`);
-      const width = await page.evaluate('document.documentElement.scrollWidth');
-      expect(width).toBeLessThanOrEqual(look.viewport.width);
-    },
-  );
+  test.each(looks)('it is accessible and whole with its cases and a report, in %s', async (name, look) => {
+    await open('developer', look);
+    await page.getByText('All 25 cases').click();
+    await expectAccessible(page, `the choice of cases, ${name}`);
+    await start();
+    await report().getByText('Grade C').waitFor();
+    await report().getByText('24 cases passed').click();
+    await expectAccessible(page, `the report, ${name}`);
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    expect(width).toBeLessThanOrEqual(look.viewport.width);
+  });
 
   test('a viewer does not find it', async () => {
     await open('viewer');

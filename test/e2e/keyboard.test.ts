@@ -72,7 +72,7 @@ describeInBrowser('with the keyboard alone', () => {
     target.evaluate((one) => one.contains(one.ownerDocument.activeElement));
 
   const untilFocused = (target: Locator) =>
-    vi.waitFor(async () => expect(await isFocused(target), `${target} has the focus`).toBe(true), 2_000);
+    vi.waitFor(async () => expect(await isFocused(target), `${target} has the focus`).toBe(true), 60_000);
 
   const palette = () => page.getByRole('dialog', { name: 'Search and commands' });
 

@@ -55,7 +55,7 @@ export class Office {
       const [{ url }, browser] = opened;
       const states = await Promise.all(who.map((one) => signedInState(browser, url, people[one])));
       for (const [index, one] of who.entries()) this.#states.set(one, states[index] as State);
-    }, 120_000);
+    });
     afterEach(async () => {
       const watched = this.#watched;
       this.#watched = undefined;

@@ -58,7 +58,7 @@ describeInBrowser('the pages', () => {
       viewer: await signedInState(browser, server.url, viewer),
     };
     ids = await gather(await windowOf('owner', 'light'), world);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await world?.close();
@@ -94,9 +94,7 @@ describeInBrowser('the pages', () => {
   for (const one of visits) {
     const { by, address } = one;
     const title = titleOf(one);
-    test(`${title} is whole and fits a phone, and by turns looked at closely`, {
-      timeout: 60_000,
-    }, async () => {
+    test(`${title} is whole and fits a phone, and by turns looked at closely`, async () => {
       await visit(by, 'light', address(ids));
       await expectWhole(await windowOf(by, 'light'), title, closenessOf(visits.indexOf(one), 5));
     });
@@ -234,7 +232,7 @@ describeInBrowser('the pages', () => {
       by === 'owner' && of === undefined && !/^(\/|\*|welcome|account|\$orgId)/.test(route),
   );
 
-  test('a viewer finds nothing to write with where the owner finds much', { timeout: 90_000 }, async () => {
+  test('a viewer finds nothing to write with where the owner finds much', async () => {
     const found: Record<string, readonly string[]> = {};
     for (const one of mainPages.filter((_, i) => i % effort(2, 1) === 0)) {
       const writes = await writesOn(await visit('viewer', 'light', one.address(ids)));
@@ -246,7 +244,7 @@ describeInBrowser('the pages', () => {
     ).not.toEqual([]);
   });
 
-  test('a viewer finds nothing to write with where nothing is yet', { timeout: 60_000 }, async () => {
+  test('a viewer finds nothing to write with where nothing is yet', async () => {
     const found: Record<string, readonly string[]> = {};
     for (const [address] of empties) {
       const writes = await writesOn(await visit('viewer', 'light', `${ids.newcomers}/${address}`));

@@ -77,7 +77,7 @@ describeInBrowser('in one browser', () => {
         const those = receiver.received.filter(({ body }) => JSON.parse(body).type === type);
         expect(those.length).toBeGreaterThanOrEqual(number);
         return those;
-      }, 20_000);
+      }, 60_000);
 
     test('a newcomer signs up and makes an organization and an application', async () => {
       await page.goto('/console');
@@ -227,8 +227,8 @@ describeInBrowser('in one browser', () => {
       const row = page.getByRole('row', { name: /POST ?developer_api_payments .*Checkout server/ });
       await vi.waitFor(async () => {
         await page.reload();
-        await row.waitFor({ timeout: 3_000 });
-      }, 20_000);
+        await row.waitFor({ timeout: 10_000 });
+      }, 60_000);
       await row.getByRole('link').click();
       await heading(/POST developer_api_payments/);
       expect(await page.getByRole('figure', { name: 'Sent' }).innerText()).toContain('order-1001');

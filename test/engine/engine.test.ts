@@ -341,15 +341,13 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
       await observed().engine.drain();
     });
 
-    test('ends for everybody who waits for it', { timeout: 2_000 }, async () => {
+    test('ends for everybody who waits for it', async () => {
       const { engine } = observed();
       void pay(engine);
       await Promise.all([engine.drain(), engine.drain()]);
     });
 
-    test('ends when all that waited was too old to be run, and tells each to come again', {
-      timeout: 2_000,
-    }, async () => {
+    test('ends when all that waited was too old to be run, and tells each to come again', async () => {
       const { engine } = observed({ waitMsMax: 0 });
       const answers = Array.from({ length: 3 }, () => pay(engine));
       await engine.drain();

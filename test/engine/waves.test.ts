@@ -231,9 +231,7 @@ describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => 
   });
 
   describe('two engines', () => {
-    test('that cross each other over the same payments and refunds never have to run again', {
-      timeout: 60_000,
-    }, async () => {
+    test('that cross each other over the same payments and refunds never have to run again', async () => {
       const [one, two] = [observed(server.database, { batchMax: 12 }), observed(second, { batchMax: 12 })];
       const found = await Promise.all(Array.from({ length: 24 }, () => commands.captured(server.engine, 3)));
       /** By the payment and by its refunds in turn, so that either engine meets the rows in both ways. */
@@ -264,9 +262,7 @@ describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => 
       expect([...one.retries, ...two.retries, ...one.bugs, ...two.bugs]).toEqual([]);
     });
 
-    test('of which one comes by the refunds and the other by their payments never wait in a circle', {
-      timeout: 60_000,
-    }, async () => {
+    test('of which one comes by the refunds and the other by their payments never wait in a circle', async () => {
       const [one, two] = [observed(server.database), observed(second)];
       const rounds = 4;
       const found = await Promise.all(
@@ -312,9 +308,7 @@ describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => 
           for each row execute function note_balance_write();`),
     );
 
-    test('are written once for each account and batch, and are exact with two lanes', {
-      timeout: 60_000,
-    }, async () => {
+    test('are written once for each account and batch, and are exact with two lanes', async () => {
       const { engine, sizes, retries, bugs } = observed(server.database, { batchMax: 40 });
       const fresh = await tenant(server);
       const others = new Submitter(fresh);

@@ -52,9 +52,7 @@ async function expectSound(server: Server, count: number): Promise<void> {
 }
 
 describe('the disk of PostgreSQL is full', () => {
-  it('so writes are refused with 503 and reads answered, until there is room again', {
-    timeout: 60_000,
-  }, async () => {
+  it('so writes are refused with 503 and reads answered, until there is room again', async () => {
     const postgres = await startPostgres();
     clean.push(() => postgres.stop());
     const disk = mountSmallDisk(40);
@@ -110,9 +108,7 @@ else
   console.log('Skipped, because no file system can be mounted here: the full disk of the embedded database.');
 
 describe.runIf(disk)('the disk of the embedded database is full', () => {
-  it('so writes are refused with 503 and reads answered, until there is room again; nothing is lost', {
-    timeout: 60_000,
-  }, async () => {
+  it('so writes are refused with 503 and reads answered, until there is room again; nothing is lost', async () => {
     if (!disk) return;
     const dataDirectory = path.join(disk.path, 'data');
     const server = await openServer('pglite', { dataDirectory });

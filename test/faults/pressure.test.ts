@@ -88,9 +88,7 @@ describe('more writes than may wait', () => {
 });
 
 describe('readers that do not read', () => {
-  it('hold up nobody, and are dropped when they have taken nothing for a while', {
-    timeout: 60_000,
-  }, async () => {
+  it('hold up nobody, and are dropped when they have taken nothing for a while', async () => {
     const { timeout } = server.app.server;
     expect(timeout).toBe(120_000);
     server.app.server.timeout = SILENCE_MS_MAX;
@@ -103,18 +101,18 @@ describe('readers that do not read', () => {
       socket.write(ask.repeat(PAGES_ASKED));
     }
     const stuck = () => [...accepted].filter((socket) => socket.writableLength > 0).length;
-    await vi.waitUntil(() => stuck() === SLOW_READERS, { timeout: 10_000, interval: 10 });
+    await vi.waitUntil(() => stuck() === SLOW_READERS, { timeout: 60_000, interval: 10 });
     const { status, ms } = await get(`/_api/${payments}?limit=1`);
     expect(status).toBe(200);
     expect(ms).toBeLessThan(ANSWER_MS_MAX);
-    await vi.waitUntil(() => accepted.size === 0, { timeout: 20_000, interval: 20 });
+    await vi.waitUntil(() => accepted.size === 0, { timeout: 60_000, interval: 20 });
     for (const socket of readers) socket.destroy();
     expect((await get(`/_api/${payments}?limit=1`)).status).toBe(200);
   });
 });
 
 describe('thousands of connections that say nothing', () => {
-  it('leave the others served, have a limit, and make room when they go', { timeout: 60_000 }, async () => {
+  it('leave the others served, have a limit, and make room when they go', async () => {
     expect(server.app.server.maxConnections).toBe(10_000);
     // Both ends are in this process.
     const files = Number(execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }).trim()) || 1_000_000;
@@ -122,7 +120,7 @@ describe('thousands of connections that say nothing', () => {
     const idle: Socket[] = [];
     while (idle.length < count)
       idle.push(...(await Promise.all(Array.from({ length: Math.min(100, count - idle.length) }, open))));
-    await vi.waitUntil(() => accepted.size >= count, { timeout: 10_000, interval: 10 });
+    await vi.waitUntil(() => accepted.size >= count, { timeout: 60_000, interval: 10 });
     const { status, ms } = await get(`/_api/${payments}?limit=10`);
     expect(status).toBe(200);
     expect(ms).toBeLessThan(ANSWER_MS_MAX);
@@ -130,7 +128,7 @@ describe('thousands of connections that say nothing', () => {
     server.app.server.maxConnections = accepted.size;
     await expect(get('/healthz')).rejects.toThrow();
     for (const socket of idle) socket.destroy();
-    await vi.waitUntil(() => accepted.size === 0, { timeout: 10_000, interval: 10 });
+    await vi.waitUntil(() => accepted.size === 0, { timeout: 60_000, interval: 10 });
     expect((await get('/healthz')).status).toBe(200);
     console.log(`idle: ${count} connections, an answer beside them took ${Math.round(ms)} ms`);
   });

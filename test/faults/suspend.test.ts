@@ -178,5 +178,5 @@ describe.each(['embedded', 'postgres'] as const)('a server that is suspended und
       expect([...own].filter((id) => !found.has(id))).toEqual([]);
     }
     expect((await call(`${server.url}/readyz`)).status).toBe(200);
-  }, 180_000);
+  });
 });

@@ -128,41 +128,35 @@ const more: Readonly<Record<string, readonly ((typeof cold)[number] | (typeof ho
   refund: holes,
 };
 
-it.each(Object.keys(writes))(
-  'a write (%s) is done once, wherever its connection breaks',
-  {
-    timeout: 120_000,
-  },
-  async (name) => {
-    const { client, orgId } = await tenant(server);
-    const write = await writes[name]?.(client);
-    if (!write) throw new Error(`${name} is not there`);
-    const clean = await insist(client, write, randomUUID());
-    const before = await countsOf(orgId);
-    const requestIds: string[] = [];
-    let places = 0;
-    let found = 0;
-    for (const way of [...warm, ...(more[name] ?? [])]) {
-      const broken = await breakEverywhere(client, write, way);
-      requestIds.push(...broken.requestIds);
-      found += broken.found;
-      places += broken.types.split(' ').length;
-    }
-    console.log(`${name}: broken at ${places} places, done at ${found} of them`);
-    // The server had committed, and the client was told nothing: what it asks for again it finds done.
-    expect(found).toBeGreaterThan(2);
-    expect(new Set(requestIds).size).toBe(requestIds.length);
-    const after = await countsOf(orgId);
-    for (const [table, counts] of Object.entries(after)) {
-      const usual = counts.get(clean.answer.body.requestId);
-      const wanted = new Map(before[table]);
-      if (usual !== undefined) for (const id of requestIds) wanted.set(id, usual);
-      expect(counts, `${name}: ${table}`).toEqual(wanted);
-    }
-    const { checks } = await verify(server.database);
-    expect(checks.flatMap(({ differences }) => differences)).toEqual([]);
-  },
-);
+it.each(Object.keys(writes))('a write (%s) is done once, wherever its connection breaks', async (name) => {
+  const { client, orgId } = await tenant(server);
+  const write = await writes[name]?.(client);
+  if (!write) throw new Error(`${name} is not there`);
+  const clean = await insist(client, write, randomUUID());
+  const before = await countsOf(orgId);
+  const requestIds: string[] = [];
+  let places = 0;
+  let found = 0;
+  for (const way of [...warm, ...(more[name] ?? [])]) {
+    const broken = await breakEverywhere(client, write, way);
+    requestIds.push(...broken.requestIds);
+    found += broken.found;
+    places += broken.types.split(' ').length;
+  }
+  console.log(`${name}: broken at ${places} places, done at ${found} of them`);
+  // The server had committed, and the client was told nothing: what it asks for again it finds done.
+  expect(found).toBeGreaterThan(2);
+  expect(new Set(requestIds).size).toBe(requestIds.length);
+  const after = await countsOf(orgId);
+  for (const [table, counts] of Object.entries(after)) {
+    const usual = counts.get(clean.answer.body.requestId);
+    const wanted = new Map(before[table]);
+    if (usual !== undefined) for (const id of requestIds) wanted.set(id, usual);
+    expect(counts, `${name}: ${table}`).toEqual(wanted);
+  }
+  const { checks } = await verify(server.database);
+  expect(checks.flatMap(({ differences }) => differences)).toEqual([]);
+});
 
 it('a silence of the network is waited for once, and not once for every connection', async () => {
   const url = new URL(databaseUrl);

@@ -107,7 +107,7 @@ describe('on a server', () => {
             ({ status }) => status,
             () => 0,
           ),
-        { timeout: 20_000 },
+        { timeout: 60_000 },
       )
       .toBe(400);
     await sandbank.payments.create({ amount: 1250, currency: 'EUR' });

@@ -59,4 +59,4 @@ function sentIn(text: string): Sent[] {
 }
 
 export const soon = (check: () => void | Promise<void>) =>
-  vi.waitFor(check, { timeout: 10_000, interval: 10 });
+  vi.waitFor(check, { timeout: 60_000, interval: 10 });

@@ -80,9 +80,7 @@ function beginAdvance(url: string, seconds: number, idempotencyKey: string) {
 const SECONDS = (3 * DAY_MS) / 1_000;
 
 describe.each(placesIn(folder.path))('the clock on %s', (_name, open) => {
-  it('carries an advance on after kill -9, brings everything about once, and keeps the answer', {
-    timeout: 240_000,
-  }, async () => {
+  it('carries an advance on after kill -9, brings everything about once, and keeps the answer', async () => {
     const place = await open();
     const isAlone = place.options.dataDir !== undefined;
     const first = await start(place);
@@ -116,9 +114,7 @@ describe.each(placesIn(folder.path))('the clock on %s', (_name, open) => {
     await place.inspect((query) => expectHistory(query, MANY));
   });
 
-  it('ends an advance in order on SIGTERM, says what is left, and finishes with the next one', {
-    timeout: 240_000,
-  }, async () => {
+  it('ends an advance in order on SIGTERM, says what is left, and finishes with the next one', async () => {
     const place = await inOwnPlace(open);
     const first = await start(place);
     const since = await makePayments(first.url, FEWER);
@@ -149,9 +145,7 @@ describe.each(placesIn(folder.path))('the clock on %s', (_name, open) => {
     });
   });
 
-  it('fires on a running clock what waited through kill -9, with no request to see it', {
-    timeout: 120_000,
-  }, async () => {
+  it('fires on a running clock what waited through kill -9, with no request to see it', async () => {
     const place = await inOwnPlace(open);
     const first = await start(place);
     const { id } = await done(first.url + PAYMENTS, {

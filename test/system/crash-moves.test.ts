@@ -19,9 +19,7 @@ afterAll(async () => {
 });
 
 describe.each(placesIn(folder.path))('kill -9 while payments are moved on %s', (name, open) => {
-  it('loses no acknowledged move, makes none twice, and leaves the books in order', {
-    timeout: 180_000,
-  }, async () => {
+  it('loses no acknowledged move, makes none twice, and leaves the books in order', async () => {
     const random = randomFrom(SEED);
     const { options, inspect } = await open();
     const start = () => startServer({ ...options, seed: folder.seed });

@@ -69,7 +69,7 @@ async function expectSound({ databaseUrl, endpoints, box }: Nodes): Promise<void
 }
 
 describe('an advance of the clock on the API node', () => {
-  it('waits for what the worker node sends, and lists it', { timeout: 60_000 }, async () => {
+  it('waits for what the worker node sends, and lists it', async () => {
     const nodes = await opened(() => ({ status: 204, afterMs: 300 }));
     const { box, api } = nodes;
     await makeWalkers(nodes);
@@ -82,9 +82,7 @@ describe('an advance of the clock on the API node', () => {
     await expectSound(nodes);
   });
 
-  it('arrives although its node is killed while deliveries are slow, and its key then has the answer', {
-    timeout: 120_000,
-  }, async () => {
+  it('arrives although its node is killed while deliveries are slow, and its key then has the answer', async () => {
     const nodes = await opened(() => ({ status: 204, afterMs: 2_000 }));
     const { box, api, startApi } = nodes;
     const since = await makeWalkers(nodes);
@@ -110,7 +108,7 @@ describe('an advance of the clock on the API node', () => {
     await expectSound(nodes);
   });
 
-  it('is complete although the worker that sends for it is killed', { timeout: 60_000 }, async () => {
+  it('is complete although the worker that sends for it is killed', async () => {
     const nodes = await opened(atOnce);
     const { box, api, worker, databaseUrl, startWorker } = nodes;
     await makeWalkers(nodes);
@@ -129,9 +127,7 @@ describe('an advance of the clock on the API node', () => {
 });
 
 describe('an advance that lost its process and whose deliveries hang', () => {
-  it('does not keep the clocks of other applications from what falls due by them', {
-    timeout: 120_000,
-  }, async () => {
+  it('does not keep the clocks of other applications from what falls due by them', async () => {
     const box = await openInbox({ hook: () => undefined });
     const nodes = openHome(box, [endpoint('hook')]);
     ends.push(nodes.remove, box.close);

@@ -25,9 +25,7 @@ afterEach(async () => {
   await inbox?.close();
 });
 
-it('of two nodes that claim for one endpoint at the same time one gets it: together they would exceed its limit', {
-  timeout: 60_000,
-}, async () => {
+it('of two nodes that claim for one endpoint at the same time one gets it: together they would exceed its limit', async () => {
   const box = await openInbox({});
   inbox = box;
   const nodes = openHome(box, [endpoint('narrow', { maxConcurrency: ROOM })]);
@@ -68,9 +66,7 @@ it('of two nodes that claim for one endpoint at the same time one gets it: toget
   expect(claimers).toEqual({ 0: 0, 1: CLAIMS, 2: 0 });
 });
 
-it('a claim returns no more bytes of events than it may, an event once, and takes turns between endpoints', {
-  timeout: 60_000,
-}, async () => {
+it('a claim returns no more bytes of events than it may, an event once, and takes turns between endpoints', async () => {
   const box = await openInbox({});
   inbox = box;
   const nodes = openHome(box, [endpoint('one'), endpoint('two'), endpoint('three')]);

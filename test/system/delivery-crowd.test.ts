@@ -18,9 +18,7 @@ afterEach(async () => {
   await inbox?.close();
 });
 
-it('endpoints that hang, however many an organization has, do not delay those of another', {
-  timeout: 60_000,
-}, async () => {
+it('endpoints that hang, however many an organization has, do not delay those of another', async () => {
   const box = await openInbox({ good: atOnce });
   inbox = box;
   const hanging = HANGING.map((name) => endpoint(name));
@@ -30,10 +28,10 @@ it('endpoints that hang, however many an organization has, do not delay those of
   const create = (_: unknown, n: number) =>
     done(`${url}/_api/developer_api_customers`, { name: `Ada ${n}` }, `customer-${n}`);
   await Promise.all(Array.from({ length: CUSTOMERS }, create));
-  await vi.waitUntil(() => box.open().length >= CROWDED, { timeout: 20_000, interval: 10 });
+  await vi.waitUntil(() => box.open().length >= CROWDED, { timeout: 60_000, interval: 10 });
   const since = performance.now();
   await done(url + PAYMENTS, { amount: 1_000, currency: 'EUR' }, 'payment', SPARE_KEY);
-  await vi.waitUntil(() => box.of('good').length > 0, { timeout: 30_000, interval: 10 });
+  await vi.waitUntil(() => box.of('good').length > 0, { timeout: 60_000, interval: 10 });
   const tookMs = Math.round(performance.now() - since);
   console.log(`beside ${box.open().length} requests that hang an event arrived after ${tookMs} ms`);
   expect(tookMs).toBeLessThan(SOON_MS_MAX);

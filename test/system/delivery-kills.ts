@@ -83,9 +83,7 @@ export function testDeliveries(kind: DatabaseKind): void {
     return { ...place, name, start: () => made.start(place.options) };
   }
 
-  it('survive kill -9: none is lost, none is sent that was not committed, and every one that came twice is explained', {
-    timeout: 180_000,
-  }, async () => {
+  it('survive kill -9: none is lost, none is sent that was not committed, and every one that came twice is explained', async () => {
     const random = randomFrom(SEED);
     const { name, options, inspect, start } = await open();
     const isAlone = options.dataDir !== undefined;
@@ -148,9 +146,7 @@ export function testDeliveries(kind: DatabaseKind): void {
     expect(Math.max(...again)).toBeLessThan(isAlone ? AGAIN_EMBEDDED_MS_MAX : AGAIN_MS_MAX);
   });
 
-  it('that hang hold up a SIGTERM for a moment only, and are sent again by the next process at once', {
-    timeout: 60_000,
-  }, async () => {
+  it('that hang hold up a SIGTERM for a moment only, and are sent again by the next process at once', async () => {
     const { inspect, start } = await open();
     inbox.answer('steady', () => undefined);
     const first = await start();

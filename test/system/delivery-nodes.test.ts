@@ -47,9 +47,7 @@ function median(numbers: readonly number[]): number {
 }
 
 describe('an event of the API node', () => {
-  it('wakes the worker node at once, and arrives by its poll when the listener was cut off', {
-    timeout: 60_000,
-  }, async () => {
+  it('wakes the worker node at once, and arrives by its poll when the listener was cut off', async () => {
     const nodes = await opened(atOnce);
     const before = await wakeMany(nodes, 'before');
     const listener = `pid from pg_stat_activity where application_name = 'sandbank listener' and datname = current_database()`;
@@ -74,7 +72,7 @@ describe('an event of the API node', () => {
 });
 
 describe('an event of an embedded server', () => {
-  it('is sent when it is committed, and not when the next round comes', { timeout: 60_000 }, async () => {
+  it('is sent when it is committed, and not when the next round comes', async () => {
     const box = await openInbox({ hook: atOnce });
     const home = openHome(box, [endpoint('hook')]);
     ends.push(home.remove, box.close);
@@ -84,7 +82,7 @@ describe('an event of an embedded server', () => {
 });
 
 describe('a worker that was taken for dead', () => {
-  it('writes nothing about a delivery that another one has made since', { timeout: 60_000 }, async () => {
+  it('writes nothing about a delivery that another one has made since', async () => {
     const { box, api, worker, databaseUrl, endpoints, startWorker } = await opened(() => undefined);
     const made = [await createPayment(api.url, 'first', 'first')];
     await vi.waitUntil(() => box.open().length === 1, { interval: 10 });

@@ -33,7 +33,7 @@ describe.runIf(process.platform === 'linux')('a replay of 64 events of 28 KB to 
   it.each<[string, (folder: string) => Promise<ServerOptions>]>([
     ['embedded', async (folder) => ({ dataDir: path.join(folder, 'data') })],
     ['PostgreSQL', async () => ({ databaseUrl: await migratedDatabase(inject('postgresUrl')) })],
-  ])('leaves memory and time for others, %s', { timeout: 120_000 }, async (kind, optionsFor) => {
+  ])('leaves memory and time for others, %s', async (kind, optionsFor) => {
     const large = Buffer.alloc(64 * 1_024, 'x');
     const padding = 'y'.repeat(8_000);
     const hook = await openReceiver((_received, response) => {

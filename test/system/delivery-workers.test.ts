@@ -40,9 +40,7 @@ afterEach(async () => {
 });
 
 describe('two workers and an API node on one PostgreSQL', () => {
-  it('send everything although one of them is killed again and again, and none of the endpoints starves', {
-    timeout: 180_000,
-  }, async () => {
+  it('send everything although one of them is killed again and again, and none of the endpoints starves', async () => {
     const random = randomFrom(SEED);
     const endpoints = [
       ...GOOD.map((name) => endpoint(name)),
@@ -117,9 +115,7 @@ describe('two workers and an API node on one PostgreSQL', () => {
       expect(box.peak(name), name).toBeLessThanOrEqual(maxConcurrency);
   });
 
-  it('both send, and never have more open at an endpoint than it allows', {
-    timeout: 60_000,
-  }, async () => {
+  it('both send, and never have more open at an endpoint than it allows', async () => {
     const limit = 2;
     const names = Array.from({ length: 30 }, (_, i) => `narrow-${i}`);
     const endpoints = names.map((name) => endpoint(name, { maxConcurrency: limit }));

@@ -17,7 +17,6 @@ type Shown = Readonly<Record<string, unknown>> & { readonly id: string };
 
 test.each(decidedOn('postgres'))(
   'on %s a killed process takes along neither an event that a plan held back nor a count',
-  { timeout: 240_000 },
   async (kind) => {
     const folder = mkdtempSync(path.join(tmpdir(), 'sandbank-faults-'));
     const seed = path.join(folder, 'seed.json');

@@ -49,7 +49,6 @@ describe('two hundred partial refunds of one payment, at once on two nodes', () 
     { scenario: 'refund_pending', to: 'captured', currency: 'PLN', status: 'pending' },
   ])(
     'return no more than was captured: as many as fit succeed ($scenario, $to)',
-    { timeout: 60_000 },
     async ({ scenario, to, currency, status }) => {
       const id = await paymentAt(urlOf(0), to, { amount: captured, currency, scenario });
       const ask = (i: number) => post(`${urlOf(i) + PAYMENTS}/${id}/refund`, { amount: part }, `${id}-${i}`);
@@ -92,7 +91,7 @@ describe('two hundred partial refunds of one payment, at once on two nodes', () 
 });
 
 describe('two nodes that move the same payments at once', () => {
-  it('capture no more than is held: as many as fit succeed', { timeout: 60_000 }, async () => {
+  it('capture no more than is held: as many as fit succeed', async () => {
     const fields = { amount: 1_000, currency: 'CHF', captureMethod: 'manual' };
     const ids = await repeated(15, (i) => paymentAt(urlOf(i), 'authorized', fields));
     const asked = ids.flatMap((id) => Array.from({ length: 10 }, () => id));
@@ -131,7 +130,7 @@ describe('two nodes that move the same payments at once', () => {
     });
   });
 
-  it('end each refund and each dispute once, whichever side asks', { timeout: 120_000 }, async () => {
+  it('end each refund and each dispute once, whichever side asks', async () => {
     const records = await repeated(20, async (i) => {
       const id = await paymentAt(urlOf(i), 'captured', {
         amount: 1_000,
@@ -206,7 +205,7 @@ describe('fifty clients that move payments of one organization on two nodes', ()
     return after;
   }
 
-  it('leave every balance at exactly what their payments sum to', { timeout: 120_000 }, async () => {
+  it('leave every balance at exactly what their payments sum to', async () => {
     const currency = 'NOK';
     /** Each client has its payments under way at the same time, so that both lanes of both nodes write the same balances. */
     const payments = await repeated(50, (client) =>

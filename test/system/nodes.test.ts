@@ -43,27 +43,23 @@ async function stopAll(): Promise<void> {
 describe('nodes that start at once on an empty database', () => {
   afterEach(stopAll);
 
-  it.each([2, 4])(
-    '%d of them migrate it once, declare the seed once, and all serve',
-    { timeout: 60_000 },
-    async (count) => {
-      const databaseUrl = await createDatabase(inject('postgresUrl'));
-      const nodes = await start(count, databaseUrl);
-      for (const node of nodes) {
-        expect((await call(`${node.url}/readyz`)).status).toBe(200);
-        expect((await createPayment(node.url, `first-${node.pid}`, 'first')).status).toBe(201);
-      }
-      await queryPostgres(databaseUrl, async (query) => {
-        expect(await query('select name from schema_migrations')).toHaveLength(migrations.length);
-        await expectSeededOnce(query);
-      });
+  it.each([2, 4])('%d of them migrate it once, declare the seed once, and all serve', async (count) => {
+    const databaseUrl = await createDatabase(inject('postgresUrl'));
+    const nodes = await start(count, databaseUrl);
+    for (const node of nodes) {
+      expect((await call(`${node.url}/readyz`)).status).toBe(200);
+      expect((await createPayment(node.url, `first-${node.pid}`, 'first')).status).toBe(201);
+    }
+    await queryPostgres(databaseUrl, async (query) => {
+      expect(await query('select name from schema_migrations')).toHaveLength(migrations.length);
+      await expectSeededOnce(query);
+    });
 
-      // And so it stays when they start again.
-      await stopAll();
-      await start(2, databaseUrl);
-      await queryPostgres(databaseUrl, expectSeededOnce);
-    },
-  );
+    // And so it stays when they start again.
+    await stopAll();
+    await start(2, databaseUrl);
+    await queryPostgres(databaseUrl, expectSeededOnce);
+  });
 
   async function expectSeededOnce(query: (sql: string) => Promise<readonly object[]>): Promise<void> {
     expect(await query('select name, version from organizations')).toEqual([{ name: 'Acme', version: 1 }]);

@@ -93,9 +93,7 @@ async function expectConverged(claims: readonly Claim[]): Promise<void> {
 }
 
 describe.each(['fast', 'immediate'] as const)('PostgreSQL stops (%s) under load and starts again', (mode) => {
-  it('is answered with 503 until it is back, and nothing is lost or made twice', {
-    timeout: 60_000,
-  }, async () => {
+  it('is answered with 503 until it is back, and nothing is lost or made twice', async () => {
     await begin();
     const load = startLoad(server.url, 'load');
     await load.acknowledged(200);
@@ -137,7 +135,7 @@ describe('a connection that PostgreSQL closes', () => {
 });
 
 describe('backends are terminated under load', () => {
-  it('is answered with 201 or 503 only, and every retry converges', { timeout: 60_000 }, async () => {
+  it('is answered with 201 or 503 only, and every retry converges', async () => {
     await begin();
     const admin = new pg.Client({ connectionString: postgres.url });
     await admin.connect();
@@ -165,9 +163,7 @@ describe('backends are terminated under load', () => {
 });
 
 describe('PostgreSQL is frozen', () => {
-  it('for a short while: every request is answered after it, and nothing is lost', {
-    timeout: 60_000,
-  }, async () => {
+  it('for a short while: every request is answered after it, and nothing is lost', async () => {
     await begin();
     const load = startLoad(server.url, 'load');
     await load.acknowledged(200);
@@ -191,9 +187,7 @@ describe('PostgreSQL is frozen', () => {
     await expectConverged([...load.claims, ...claims]);
   });
 
-  it('for long: every request ends by itself with 503, and nothing is lost', {
-    timeout: 120_000,
-  }, async () => {
+  it('for long: every request ends by itself with 503, and nothing is lost', async () => {
     await begin();
     const load = startLoad(server.url, 'load');
     await load.acknowledged(200);

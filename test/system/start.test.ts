@@ -114,7 +114,7 @@ describe('a start that the world refuses', () => {
     );
   });
 
-  it('tells of a database server that says nothing', { timeout: 30_000 }, async () => {
+  it('tells of a database server that says nothing', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
@@ -227,9 +227,7 @@ describe('a first start', () => {
 });
 
 describe('a start on existing data', () => {
-  it('takes over the lock of a killed process, and is not too large', {
-    timeout: 60_000,
-  }, async () => {
+  it('takes over the lock of a killed process, and is not too large', async () => {
     const first = await start({ seed: folder.seed });
     expect((await createPayment(first.url, 'kept', 'kept')).status).toBe(201);
     await first.kill();
@@ -293,7 +291,7 @@ describe('what a process serves', () => {
   it('is said to be in memory and is logged at every level without a secret', async () => {
     const server = await start({ env: { LOG_LEVEL: 'trace' }, dataDir: 'memory' });
     // The line of the log comes first, and has the address too.
-    await vi.waitUntil(() => server.logs().includes('in memory (gone when it stops)'), { timeout: 5_000 });
+    await vi.waitUntil(() => server.logs().includes('in memory (gone when it stops)'), { timeout: 60_000 });
     const banner = server.logs();
     const [demoKey = ''] = /sbk_sandbox_\w{32}/.exec(banner) ?? [];
     const body = { amount: 1, currency: 'EUR' };

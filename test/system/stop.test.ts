@@ -97,9 +97,7 @@ async function complete(connection: RawConnection, claim: Claim): Promise<void> 
 }
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s under load', (signal) => {
-  it('answers all that was begun, keeps all that was answered, and ends well', {
-    timeout: 60_000,
-  }, async () => {
+  it('answers all that was begun, keeps all that was answered, and ends well', async () => {
     const server = await start();
     const load = startLoad(server.url, 'load');
     await load.acknowledged(200);
@@ -158,9 +156,7 @@ describe('a signal', () => {
     expect(tookMs).toBeLessThan(PROMPT_MS_MAX);
   });
 
-  it('does not wait for a client that keeps its connection open after the last answer', {
-    timeout: 30_000,
-  }, async () => {
+  it('does not wait for a client that keeps its connection open after the last answer', async () => {
     const server = await startShared();
     const [claim] = newClaims('last', 1) as [Claim];
     const connection = await begin(server, claim);
@@ -175,7 +171,7 @@ describe('a signal', () => {
     expect(tookMs).toBeLessThan(PROMPT_MS_MAX);
   });
 
-  it('does not wait for ever for a request that never becomes whole', { timeout: 30_000 }, async () => {
+  it('does not wait for ever for a request that never becomes whole', async () => {
     const server = await startShared();
     const [claim] = newClaims('endless', 1) as [Claim];
     await begin(server, claim);

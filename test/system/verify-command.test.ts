@@ -44,9 +44,7 @@ describe('the command `sandbank verify`', () => {
     await post(`developer_api_payments/${id}/advance`, { to: 'settled' });
   }
 
-  test('tells of a directory in use, and after the stop says in words and in JSON that the books are sound', {
-    timeout: 90_000,
-  }, async () => {
+  test('tells of a directory in use, and after the stop says in words and in JSON that the books are sound', async () => {
     const dataDir = join(directory, 'data');
     const server = await startServer({ dataDir, seed });
     await settleOne(server.url);
