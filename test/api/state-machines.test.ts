@@ -4,8 +4,6 @@ import type { Server } from '../../src/server.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { decidedOn, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { partStates, partTables } from './part-model.ts';
-import { paymentStates, paymentTable } from './payment-model.ts';
 
 const path = 'developer_api_state_machines';
 
@@ -59,20 +57,6 @@ describe.each(decidedOn('pglite'))('state machines on %s', (kind) => {
         })),
       );
     }
-  });
-
-  test.each([
-    ['payment', paymentStates, paymentTable],
-    ['refund', partStates.refund, partTables.refund],
-    ['dispute', partStates.dispute, partTables.dispute],
-  ] as const)('the moves of a %s that can be asked for are those of the design', (name, states, table) => {
-    expect(shown(name).states.toSorted()).toEqual([...states].sort());
-    const asked = shown(name).moves.filter(({ broughtBy, from }) => broughtBy === null && from.length > 0);
-    const served = asked.flatMap(({ action, from }) => from.map((state) => `${action} ${state}`));
-    const designed = Object.entries(table).flatMap(([action, ways]) =>
-      Object.keys(ways as Record<string, string>).map((state) => `${action} ${state}`),
-    );
-    expect([...new Set(served)].sort()).toEqual(designed.sort());
   });
 
   test('final states are those that nothing leaves', () => {

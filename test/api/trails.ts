@@ -1,4 +1,3 @@
-import { expect } from 'vitest';
 import { selectList, type Table } from '../../src/kernel/table.ts';
 import {
   type EventRow,
@@ -11,9 +10,7 @@ import {
   providerEventsTable,
 } from '../../src/kernel/trail.ts';
 import type { Server } from '../../src/server.ts';
-import type { Answer, ApiClient, Body } from '../support/api-client.ts';
-import type { Facts, Posted, Told } from './payment-model.ts';
-import type { Situation } from './situations.ts';
+import type { Body } from '../support/api-client.ts';
 
 export const payments = 'developer_api_payments';
 export const refunds = 'developer_api_refunds';
@@ -100,113 +97,6 @@ export async function together<T, R>(items: readonly T[], run: (item: T) => Prom
   };
   await Promise.all(Array.from({ length: Math.min(atOnceMax, items.length) }, lane));
   return results;
-}
-
-export interface Reached {
-  readonly paymentId: string;
-  readonly refundId: string;
-  readonly disputeId: string;
-}
-
-/** Brings a new payment into a situation, step by step through the API. */
-export async function reach(
-  client: ApiClient,
-  { create, steps }: Pick<Situation, 'create' | 'steps'>,
-): Promise<Reached> {
-  const made = await client.post(payments, create);
-  expectDone(made);
-  let reached: Reached = { paymentId: made.body.id, refundId: '', disputeId: '' };
-  for (const step of steps) {
-    const path = `${payments}/${reached.paymentId}`;
-    if ('advance' in step) {
-      const { body } = expectDone(await client.post(`${path}/advance`, step.advance));
-      reached = { ...reached, disputeId: String(body.disputeId ?? '') };
-    } else if ('refund' in step) {
-      const { body } = expectDone(await client.post(`${path}/refund`, step.refund));
-      reached = { ...reached, refundId: body.id };
-    } else {
-      const target =
-        'ofRefund' in step ? `${refunds}/${reached.refundId}` : `${disputes}/${reached.disputeId}`;
-      const action = 'ofRefund' in step ? step.ofRefund : step.ofDispute;
-      expectDone(await client.post(`${target}/advance`, { action }));
-    }
-  }
-  return reached;
-}
-
-function expectDone(answer: Answer): Answer {
-  expect(answer.status, answer.text).toBeLessThan(300);
-  return answer;
-}
-
-/** What is new between two looks; what was there before must still be there, unchanged. */
-export function added<Row>(before: readonly Row[], after: readonly Row[], idOf: (row: Row) => string): Row[] {
-  const known = new Set(before.map(idOf));
-  expect(after.filter((row) => known.has(idOf(row)))).toEqual(before);
-  return after.filter((row) => !known.has(idOf(row)));
-}
-
-/** History and events of one request, as the model tells them. */
-export function toldBetween(before: Trail, after: Trail): Told[] {
-  const moves = added(before.history, after.history, ({ resourceId, version }) => `${resourceId} ${version}`);
-  const events = added(before.events, after.events, ({ id }) => id);
-  expect(moves).toHaveLength(events.length);
-  return events.map((event) => {
-    const move = moves.find(({ eventId }) => eventId === event.id);
-    expect(move).toMatchObject({
-      resource: event.resource,
-      resourceId: event.resourceId,
-      version: event.sequence,
-      requestId: event.requestId,
-      actorKind: 'api_key',
-      at: event.createdAt,
-    });
-    return {
-      resource: event.resource as Told['resource'],
-      action: move?.action ?? '',
-      from: move?.fromStatus ?? null,
-      to: move?.toStatus ?? '',
-      event: event.type,
-    };
-  });
-}
-
-export function postedBetween(before: Trail, after: Trail): Posted[] {
-  return added(before.entries, after.entries, ({ id }) => id).map(({ reason, postings }) => {
-    const accounts = postings.map(({ account }) => account);
-    expect(new Set(accounts).size).toBe(accounts.length);
-    expect(new Set(postings.map(({ currency }) => currency))).toEqual(new Set(['EUR']));
-    expect(postings.reduce((sum, { amount }) => sum + amount, 0)).toBe(0);
-    return { reason, postings: Object.fromEntries(postings.map(({ account, amount }) => [account, amount])) };
-  });
-}
-
-/** What a payment shows, in the words of the model. */
-export function shownFacts(body: Body): Omit<Facts, 'held' | 'refunding' | 'scenario'> {
-  const { failure, attempts } = body as unknown as {
-    failure: { code: string } | null;
-    attempts: { failure: unknown }[];
-  };
-  return {
-    status: body.status,
-    captureMethod: body.captureMethod as Facts['captureMethod'],
-    amount: Number(body.amount),
-    capturable: Number(body.amountCapturable),
-    captured: Number(body.amountCaptured),
-    refunded: Number(body.amountRefunded),
-    disputed: Number(body.amountDisputed),
-    fee: Number(body.feeAmount),
-    isSettled: body.settledAt !== undefined,
-    failureCode: failure?.code ?? null,
-    failedAttempts: attempts.filter((attempt) => attempt.failure !== null).length,
-  };
-}
-
-export function expectFacts(body: Body, facts: Facts): void {
-  const { held: _held, refunding, scenario: _scenario, ...shown } = facts;
-  expect(shownFacts(body)).toEqual(shown);
-  const refundable = facts.captured - facts.refunded - refunding - facts.disputed;
-  expect(body.amountRefundable).toBe(refundable);
 }
 
 /** A body without what differs between two reads of the same record. */

@@ -1,7 +1,7 @@
 /** Random requests as data. What they aim at, and their amounts, are chosen when they are run, by what is there then. */
 import fc from 'fast-check';
-import { paymentActions, type Status, statuses } from './model.ts';
-import { disputeActions } from './ways.ts';
+import { disputeActions } from '../model/advance.ts';
+import { paymentActions, type Status, statuses } from '../model/payments.ts';
 
 /** Of what is left: nothing said, a share in thousandths (at least one unit), or more than there is. */
 export type Share = null | number | 'too much';

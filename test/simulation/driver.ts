@@ -1,15 +1,29 @@
 /** Runs one random sequence against the server and holds every answer against the model. */
 import { isDeepStrictEqual } from 'node:util';
+import {
+  advanceDispute,
+  advanceRefund,
+  allowedDisputeActions,
+  allowedRefundActions,
+  next,
+  walk,
+} from '../model/advance.ts';
+import { balancesOf, difference } from '../model/balances.ts';
+import * as model from '../model/payments.ts';
+import { isRefused, type Payment, type Refused, transitionsOf } from '../model/payments.ts';
+import {
+  expectedDispute,
+  expectedPayment,
+  expectedRefund,
+  postedBy,
+  shownPart,
+  shownPayment,
+} from '../model/shown.ts';
 import type { Body } from '../support/api-client.ts';
-import { booksOf, difference } from './books.ts';
 import type { Answer, Caller } from './caller.ts';
 import { likely, pick } from './choices.ts';
 import type { Command } from './commands.ts';
-import * as model from './model.ts';
-import { isRefused, type Payment, type Refused } from './model.ts';
 import { askOf, fieldsOf, flawed, paramsOf } from './requests.ts';
-import { postedBy, shownPart, shownPayment, wantedDispute, wantedPayment, wantedRefund } from './shown.ts';
-import { endOf, next, openDisputeActions, stopsOf, walk } from './ways.ts';
 import { inWords, nonZero, sorted } from './words.ts';
 import type { World } from './world.ts';
 
@@ -138,20 +152,18 @@ export class Sequence {
       terms: this.#application(app).fee,
     });
     this.#same('the status of a create', answer.status, 201);
-    this.#same('a new payment', shownPayment(answer.body), wantedPayment(payment));
+    this.#same('a new payment', shownPayment(answer.body), expectedPayment(payment));
     this.tracked.push({ id: answer.body.id, payment, refundIds: [], disputeIds: [] });
   }
 
   async #act(command: Of<'act'>): Promise<void> {
     const { payment } = this.#need(command.at);
-    const open = likely(model.openActions(payment));
+    const open = likely(model.allowedActions(payment));
     // Nothing is open to a payment at its end: then anything is asked.
     const chosen = typeof command.action === 'string' ? command.action : open[command.action % open.length];
     const action = chosen ?? 'authorize';
     const params = paramsOf(command, payment, action);
-    await this.#advance(command, { action, ...fieldsOf(params) }, () =>
-      model.act(payment, action, params, 'as its scenario'),
-    );
+    await this.#advance(command, { action, ...fieldsOf(params) }, () => model.act(payment, action, params));
   }
 
   async #walk(command: Of<'walk'>): Promise<void> {
@@ -175,7 +187,7 @@ export class Sequence {
     const answer = await this.#post(command, `${payments}/${tracked.id}/advance`, body);
     if (isRefused(outcome)) return this.#refused(answer, outcome.refused, placeOf(before));
     this.#same('the status of an advance', answer.status, 200);
-    this.#same('the payment', shownPayment(answer.body), wantedPayment(outcome));
+    this.#same('the payment', shownPayment(answer.body), expectedPayment(outcome));
     tracked.payment = outcome;
     if (outcome.refunds.length > before.refunds.length) tracked.refundIds.push(null);
     if (outcome.disputes.length > before.disputes.length)
@@ -190,12 +202,12 @@ export class Sequence {
     if (command.at > 2 && !isOpen(tracked)) return this.#step({ ...command, do: 'walk', to: 'captured' });
     const before = tracked.payment;
     const params = paramsOf(command, before, 'refund');
-    const outcome = model.act(before, 'refund', params, 'as its scenario');
+    const outcome = model.act(before, 'refund', params);
     const answer = await this.#post(command, `${payments}/${tracked.id}/refund`, fieldsOf(params));
     if (isRefused(outcome)) return this.#refused(answer, outcome.refused, placeOf(before));
-    const made = outcome.refunds.at(-1);
+    const index = outcome.refunds.length - 1;
     this.#same('the status of a refund', answer.status, 201);
-    this.#same('the refund', shownPart(answer.body), made && wantedRefund(tracked.id, outcome, made));
+    this.#same('the refund', shownPart(answer.body), expectedRefund(tracked.id, outcome, index));
     tracked.payment = outcome;
     tracked.refundIds.push(answer.body.id);
     this.#checkEntries(command, answer.body, before, outcome);
@@ -216,18 +228,16 @@ export class Sequence {
     const before = tracked.payment;
     const refund = before.refunds[i];
     if (!refund) throw new Error('a refund that is tracked is in the model');
-    const end = endOf(refund, before, askOf(command.ask));
+    const after = advanceRefund(before, i, askOf(command.ask));
     const path = `developer_api_refunds/${await this.#refundId(tracked, i)}/advance`;
     const answer = await this.#post(command, path, command.ask ?? {});
-    if (typeof end === 'object')
-      return this.#refused(answer, end.refused, {
+    if (isRefused(after))
+      return this.#refused(answer, after.refused, {
         status: refund.status,
-        open: refund.status === 'pending' ? ['cancel', 'fail', 'succeed'] : [],
+        open: allowedRefundActions(refund),
       });
-    const after = model.endRefund(before, i, end);
-    const ended = after.refunds[i];
     this.#same('the status of the end of a refund', answer.status, 200);
-    this.#same('the refund', shownPart(answer.body), ended && wantedRefund(tracked.id, after, ended));
+    this.#same('the refund', shownPart(answer.body), expectedRefund(tracked.id, after, i));
     tracked.payment = after;
     this.#checkEntries(command, answer.body, before, after);
     await this.#checkPayment(tracked);
@@ -250,17 +260,15 @@ export class Sequence {
     const before = tracked.payment;
     const dispute = before.disputes[i];
     if (!dispute) throw new Error('a dispute that is tracked is in the model');
-    const stops = stopsOf(dispute, askOf(command.ask));
+    const after = advanceDispute(before, i, askOf(command.ask));
     const answer = await this.#post(command, `developer_api_disputes/${id}/advance`, command.ask ?? {});
-    if (isRefused(stops))
-      return this.#refused(answer, stops.refused, {
+    if (isRefused(after))
+      return this.#refused(answer, after.refused, {
         status: dispute.status,
-        open: openDisputeActions(dispute),
+        open: allowedDisputeActions(dispute),
       });
-    const after = stops.reduce((payment, to) => model.moveDispute(payment, i, to), before);
-    const moved = after.disputes[i];
     this.#same('the status of a move of a dispute', answer.status, 200);
-    this.#same('the dispute', shownPart(answer.body), moved && wantedDispute(tracked.id, after, moved));
+    this.#same('the dispute', shownPart(answer.body), expectedDispute(tracked.id, after, i));
     tracked.payment = after;
     this.#checkEntries(command, answer.body, before, after);
     await this.#checkPayment(tracked);
@@ -323,12 +331,12 @@ export class Sequence {
       return;
     }
     const posted = postedBy(body.ledgerEntries as readonly Body[], after.currency);
-    this.#same('what was posted', sorted(posted), sorted(difference(booksOf(before), booksOf(after))));
+    this.#same('what was posted', sorted(posted), sorted(difference(balancesOf(before), balancesOf(after))));
   }
 
   async #checkPayment({ id, payment }: Tracked): Promise<void> {
     const { body } = await this.#client(0).get(`${payments}/${id}`);
-    this.#same(`payment ${id}`, shownPayment(body), wantedPayment(payment));
+    this.#same(`payment ${id}`, shownPayment(body), expectedPayment(payment));
   }
 
   /** At the end: the payment, its refunds and disputes, its history and its own share of the accounts. */
@@ -339,12 +347,14 @@ export class Sequence {
     const told = history.body.data.map(({ version, from, to, event }) => {
       return { version, from, to, event: (event as { type: string } | null)?.type };
     });
-    const wanted = payment.steps.map((step, i) => ({ version: i + 1, ...step }));
+    const wanted = transitionsOf(payment, 'payment').map(({ from, to, event }, i) => {
+      return { version: i + 1, from, to, event };
+    });
     this.#same(`the history of ${id}`, told, wanted.toReversed());
     const balances = await this.#client(0).get(`developer_api_balances?paymentId=${id}`);
     const shares = balances.body.accounts as readonly { account: string; balance: number }[];
     const found = Object.fromEntries(shares.map(({ account, balance }) => [account, BigInt(balance)]));
-    const books = payment.held === 0n && payment.steps.length === 1 ? {} : booksOf(payment);
+    const books = payment.transitions.length === 1 ? {} : balancesOf(payment);
     this.#same(`the books of ${id}`, sorted(nonZero(found)), sorted(nonZero(books)));
     for (const i of tracked.refundIds.keys()) await this.#refundId(tracked, i);
   }
@@ -358,7 +368,7 @@ export class Sequence {
       this.#same(
         `the refunds of ${id}`,
         oldestFirst.map(shownPart),
-        payment.refunds.map((refund) => wantedRefund(id, payment, refund)),
+        payment.refunds.map((_refund, i) => expectedRefund(id, payment, i)),
       );
       for (const [i, refund] of oldestFirst.entries()) tracked.refundIds[i] = refund.id;
     }
@@ -370,7 +380,7 @@ export class Sequence {
   }
 
   #pick(at: number): Tracked | undefined {
-    return pick(at, this.tracked, ({ payment }) => model.openActions(payment).length > 0);
+    return pick(at, this.tracked, ({ payment }) => model.allowedActions(payment).length > 0);
   }
 
   #need(at: number): Tracked {
@@ -396,5 +406,5 @@ export class Sequence {
 }
 
 function placeOf(payment: Payment): Place {
-  return { status: payment.status, open: model.openActions(payment) };
+  return { status: payment.status, open: model.allowedActions(payment) };
 }

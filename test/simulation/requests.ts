@@ -1,7 +1,8 @@
 /** Random fields made into what is sent, and into what the model is asked. */
+
+import type { Advance } from '../model/advance.ts';
+import { type Params, type Payment, returnable } from '../model/payments.ts';
 import { amountMax, type Ending, type Flaw, type MoveFields } from './commands.ts';
-import { type Params, type Payment, returnable } from './model.ts';
-import type { Ask } from './ways.ts';
 
 const currencyOther = 'CHF';
 
@@ -44,7 +45,7 @@ export function fieldsOf({ amount, currency, isFinal, failureCode }: Params): ob
   };
 }
 
-export function askOf(ask: Ending['ask']): Ask {
+export function askOf(ask: Ending['ask']): Advance {
   if (ask === null) return { by: 'next' };
   return 'action' in ask ? { by: 'action', action: ask.action } : { by: 'to', to: ask.to };
 }

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { scopes } from '../../src/kernel/scopes.ts';
 import { applySeed } from '../../src/seed.ts';
 import type { Server } from '../../src/server.ts';
+import type { Fee } from '../model/payments.ts';
 import { newKey, tenant } from '../support/tenant.ts';
 import { Caller } from './caller.ts';
-import type { Fee } from './model.ts';
 
 interface Terms {
   readonly fee?: { readonly basisPoints: number; readonly fixedAmount: number };

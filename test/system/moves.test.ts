@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { balancesOf } from '../model/balances.ts';
+import { act, isRefused, newPayment, type Params, type Payment } from '../model/payments.ts';
 import { audit } from '../simulation/auditor.ts';
-import { booksOf } from '../simulation/books.ts';
-import { act, isRefused, newPayment, type Params, type Payment } from '../simulation/model.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { type ServerProcess, startServer } from '../support/processes.ts';
 import { type Answer, call, PAYMENTS, temporaryFolder } from './client.ts';
@@ -223,7 +223,7 @@ describe('fifty clients that move payments of one organization on two nodes', ()
       ),
     );
     const sums: Record<string, number> = {};
-    for (const [account, amount] of payments.flat().flatMap((payment) => Object.entries(booksOf(payment))))
+    for (const [account, amount] of payments.flat().flatMap((payment) => Object.entries(balancesOf(payment))))
       sums[account] = (sums[account] ?? 0) + Number(amount);
     const wanted = Object.fromEntries(Object.entries(sums).filter(([, amount]) => amount !== 0));
     expect(await balancesIn(urlOf(0), currency)).toEqual(wanted);

@@ -121,9 +121,14 @@ export const directions: Rule = (tree) =>
     .flatMap(violationsOf);
 
 function violationsOf(file: Source): Violation[] {
-  // A test beside the code obeys the law of the file it tests; one that needs more belongs into test/.
+  // A test beside the code obeys the law of the file it tests. It may also use the models and the in-memory command runner; one
+  // that needs more belongs into test/.
   const subject = isTest(file.path) ? file.path.replace(/\.test(\.tsx?)$/, '$1') : file.path;
-  const may = targetsOf(subject);
+  const law = targetsOf(subject);
+  const may =
+    law && isTest(file.path)
+      ? [...law, 'test/model/', 'test/support/command-runner.ts', 'type test/support/']
+      : law;
   if (may === undefined) {
     return [
       {

@@ -1,8 +1,8 @@
 /**
- * What the design says of transfers (sections 7 and 8), written down a second time: plain numbers, one function a move.
- * The matrix compares the server with this, so nothing here may call the server's own parts.
+ * The independent model of transfers, written from the contract alone and without a line of the server: states, amounts, allowed
+ * actions, transitions, ledger entries, provider events and refusals. All transfers convert 100.00 EUR at 1.25.
  */
-export interface TransferFacts {
+export interface Transfer {
   readonly status: string;
   readonly fundFrom: 'external' | 'balance';
   readonly hasBeneficiary: boolean;
@@ -11,11 +11,11 @@ export interface TransferFacts {
   readonly failureCode: string | null;
   readonly returnCode: string | null;
   readonly reconciliation: string | null;
-  /** Of what happened and was not undone; sorted. */
+  /** Names of the timestamps that are set, sorted. */
   readonly instants: readonly string[];
 }
 
-/** 100.00 EUR at 1.25 are 125.00 USD, and 0.5 % of them are 0.50 EUR. */
+/** 100.00 EUR at 1.25 are 125.00 USD; the fee is 0.5 % of the source amount. */
 export const amounts = { source: 10_000, target: 12_500, fee: 50, total: 10_050 } as const;
 
 export const transferStates = [
@@ -23,7 +23,7 @@ export const transferStates = [
   ...['returned', 'refunded', 'canceled', 'expired', 'failed'],
 ];
 
-/** The table of section 8. */
+/** The contract's table: action, state, next state. */
 export const transferTable: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   requote: { quoted: 'quoted', expired: 'quoted' },
   accept: { quoted: 'accepted' },
@@ -48,7 +48,7 @@ export interface TransferParams {
   readonly failureCode?: string;
 }
 
-export interface TransferTold {
+export interface TransferTransition {
   readonly resource: string;
   readonly action: string;
   readonly from: string | null;
@@ -56,24 +56,24 @@ export interface TransferTold {
   readonly event: string;
 }
 
-export interface TransferPosted {
+export interface TransferEntry {
   readonly reason: string;
   readonly postings: Readonly<Record<string, number>>;
 }
 
-export interface TransferMoved {
-  readonly facts: TransferFacts;
-  readonly told: readonly TransferTold[];
-  readonly entries: readonly TransferPosted[];
+export interface TransferOutcome {
+  readonly transfer: Transfer;
+  readonly transitions: readonly TransferTransition[];
+  readonly entries: readonly TransferEntry[];
 }
 
-export type TransferRefused = { readonly code: string };
+export type TransferRefusal = { readonly code: string };
 
-export function openTransferActions({ status }: TransferFacts): readonly string[] {
+export function allowedTransferActions({ status }: Transfer): readonly string[] {
   return Object.keys(transferTable).filter((action) => transferTable[action]?.[status] !== undefined);
 }
 
-const scenarioNow = ({ scenario, sends }: TransferFacts): string => {
+const scenarioNow = ({ scenario, sends }: Transfer): string => {
   if (typeof scenario === 'string') return scenario;
   return scenario[Math.max(sends, 1) - 1] ?? scenario.at(-1) ?? 'approve';
 };
@@ -81,16 +81,15 @@ const scenarioNow = ({ scenario, sends }: TransferFacts): string => {
 const codeOf = (scenario: string, kind: 'return' | 'fail'): string | undefined =>
   scenario.startsWith(`${kind}:`) ? scenario.slice(kind.length + 1) : undefined;
 
-const payer = ({ fundFrom }: TransferFacts) =>
-  fundFrom === 'balance' ? 'merchant_available EUR' : 'bank EUR';
+const payer = ({ fundFrom }: Transfer) => (fundFrom === 'balance' ? 'merchant_available EUR' : 'bank EUR');
 
 const { source, target, fee, total } = amounts;
 
-function postedBy(facts: TransferFacts, action: string): Readonly<Record<string, number>> {
-  const { status } = facts;
+function postedBy(transfer: Transfer, action: string): Readonly<Record<string, number>> {
+  const { status } = transfer;
   switch (action) {
     case 'fund':
-      return { [payer(facts)]: total, 'transfer_funding EUR': -total };
+      return { [payer(transfer)]: total, 'transfer_funding EUR': -total };
     case 'convert':
       return {
         'transfer_funding EUR': total,
@@ -114,14 +113,14 @@ function postedBy(facts: TransferFacts, action: string): Readonly<Record<string,
     case 'reject':
     case 'fail':
       if (status === 'funded' || status === 'in_review')
-        return { 'transfer_funding EUR': total, [payer(facts)]: -total };
+        return { 'transfer_funding EUR': total, [payer(transfer)]: -total };
       if (status === 'converted' || status === 'returned')
         return {
           'payout_clearing USD': target,
           'fx_position USD': -target,
           'fx_position EUR': source,
           'fees EUR': fee,
-          [payer(facts)]: -total,
+          [payer(transfer)]: -total,
         };
       return {};
     default:
@@ -129,8 +128,8 @@ function postedBy(facts: TransferFacts, action: string): Readonly<Record<string,
   }
 }
 
-/** Which moments a move adds and which it takes back. */
-const moments: Readonly<Record<string, readonly [added: readonly string[], gone: readonly string[]]>> = {
+/** Which timestamps an action sets and which it clears. */
+const timestamps: Readonly<Record<string, readonly [added: readonly string[], gone: readonly string[]]>> = {
   requote: [[], ['acceptedAt', 'expiredAt', 'fundingExpiresAt']],
   accept: [['acceptedAt', 'fundingExpiresAt'], []],
   fund: [['fundedAt'], ['fundingExpiresAt']],
@@ -154,22 +153,22 @@ const reported: Readonly<Record<string, string>> = {
   settle_duplicate: 'duplicate',
 };
 
-/** What else a move changes. */
-function changedBy(facts: TransferFacts, action: string, params: TransferParams): Partial<TransferFacts> {
-  const scenario = scenarioNow(facts);
+/** The other fields that an action changes. */
+function changedBy(transfer: Transfer, action: string, params: TransferParams): Partial<Transfer> {
+  const scenario = scenarioNow(transfer);
   switch (action) {
     case 'accept':
       return { hasBeneficiary: true };
     case 'send':
-      return { sends: facts.sends + 1 };
+      return { sends: transfer.sends + 1 };
     case 'resend':
-      return { sends: facts.sends + 1, returnCode: null };
+      return { sends: transfer.sends + 1, returnCode: null };
     case 'complete':
       return { reconciliation: reported[scenario] ?? 'matched' };
     case 'return':
       return {
         returnCode: params.returnCode ?? codeOf(scenario, 'return') ?? 'account_closed',
-        ...(facts.status === 'completed' ? { reconciliation: 'matched' } : {}),
+        ...(transfer.status === 'completed' ? { reconciliation: 'matched' } : {}),
       };
     case 'reject':
       return { failureCode: params.failureCode ?? 'compliance_rejected' };
@@ -180,37 +179,39 @@ function changedBy(facts: TransferFacts, action: string, params: TransferParams)
   }
 }
 
-/** What an action must lead to: the move with all it leaves behind, or the code of the refusal. */
-export function expectTransferMove(
-  facts: TransferFacts,
+/** An action by name: its outcome, or the error code. */
+export function actOnTransfer(
+  transfer: Transfer,
   action: string,
   params: TransferParams = {},
-): TransferMoved | TransferRefused {
-  const to = transferTable[action]?.[facts.status];
+): TransferOutcome | TransferRefusal {
+  const to = transferTable[action]?.[transfer.status];
   if (to === undefined) return { code: 'invalid_state_transition' };
-  if (action === 'accept' && !facts.hasBeneficiary && !params.beneficiary)
+  if (action === 'accept' && !transfer.hasBeneficiary && !params.beneficiary)
     return { code: 'beneficiary_missing' };
-  const [added, gone] = moments[action] ?? [[], []];
-  const instants = [...new Set([...facts.instants.filter((name) => !gone.includes(name)), ...added])].sort();
-  const postings = postedBy(facts, action);
+  const [added, gone] = timestamps[action] ?? [[], []];
+  const instants = [
+    ...new Set([...transfer.instants.filter((name) => !gone.includes(name)), ...added]),
+  ].sort();
+  const postings = postedBy(transfer, action);
   return {
-    facts: { ...facts, ...changedBy(facts, action, params), status: to, instants },
-    told: [{ resource: 'transfer', action, from: facts.status, to, event: `transfer.${to}` }],
+    transfer: { ...transfer, ...changedBy(transfer, action, params), status: to, instants },
+    transitions: [{ resource: 'transfer', action, from: transfer.status, to, event: `transfer.${to}` }],
     entries: Object.keys(postings).length === 0 ? [] : [{ reason: action, postings }],
   };
 }
 
-/** What the scenario does next; undefined where the transfer waits for somebody. */
-function nextAction(facts: TransferFacts): string | undefined {
-  const scenario = scenarioNow(facts);
-  const isLookedAt = scenario === 'review' || scenario === 'reject';
-  switch (facts.status) {
+/** The next step of the scenario; undefined where there is none. */
+function nextAction(transfer: Transfer): string | undefined {
+  const scenario = scenarioNow(transfer);
+  const isReviewed = scenario === 'review' || scenario === 'reject';
+  switch (transfer.status) {
     case 'quoted':
       return 'accept';
     case 'accepted':
       return 'fund';
     case 'funded':
-      return isLookedAt && !facts.instants.includes('reviewedAt') ? 'review' : 'convert';
+      return isReviewed && !transfer.instants.includes('reviewedAt') ? 'review' : 'convert';
     case 'in_review':
       return scenario === 'reject' ? 'reject' : 'release';
     case 'converted':
@@ -222,34 +223,34 @@ function nextAction(facts: TransferFacts): string | undefined {
   }
 }
 
-export function expectTransferNext(facts: TransferFacts): TransferMoved | TransferRefused {
-  const action = nextAction(facts);
-  return action === undefined ? { code: 'invalid_state_transition' } : expectTransferMove(facts, action);
+export function nextOfTransfer(transfer: Transfer): TransferOutcome | TransferRefusal {
+  const action = nextAction(transfer);
+  return action === undefined ? { code: 'invalid_state_transition' } : actOnTransfer(transfer, action);
 }
 
-/** The shortest way by the table; what is refused on it is the answer. */
-export function expectTransferWay(
-  facts: TransferFacts,
+/** The shortest way by the table; the first refusal on it is the outcome. */
+export function walkTransfer(
+  transfer: Transfer,
   to: string,
   params: TransferParams,
-): TransferMoved | TransferRefused {
-  const actions = facts.status === to ? undefined : shortest(facts.status, to);
+): TransferOutcome | TransferRefusal {
+  const actions = transfer.status === to ? undefined : shortest(transfer.status, to);
   if (actions === undefined) return { code: 'invalid_state_transition' };
-  return along(facts, actions, params);
+  return along(transfer, actions, params);
 }
 
 export function along(
-  facts: TransferFacts,
+  transfer: Transfer,
   actions: readonly string[],
   params: TransferParams = {},
-): TransferMoved | TransferRefused {
-  let at: TransferMoved = { facts, told: [], entries: [] };
+): TransferOutcome | TransferRefusal {
+  let at: TransferOutcome = { transfer, transitions: [], entries: [] };
   for (const action of actions) {
-    const next = expectTransferMove(at.facts, action, params);
+    const next = actOnTransfer(at.transfer, action, params);
     if ('code' in next) return next;
     at = {
-      facts: next.facts,
-      told: [...at.told, ...next.told],
+      transfer: next.transfer,
+      transitions: [...at.transitions, ...next.transitions],
       entries: [...at.entries, ...next.entries],
     };
   }
@@ -268,12 +269,15 @@ function shortest(from: string, to: string): readonly string[] | undefined {
   return undefined;
 }
 
-const untold = ['requote', 'accept', 'review', 'release', 'expire'];
+const unreported = ['requote', 'accept', 'review', 'release', 'expire'];
 
-/** What comes of the provider's words about each move: the bank repeats the order when the money has arrived. */
-export function expectedOutcomes(told: readonly TransferTold[], provider: string): readonly string[] {
-  return told.flatMap(({ action }) => {
-    if (untold.includes(action)) return [];
+/** What the provider reports of each transition: the bank provider repeats itself at completion. */
+export function providerEventsOf(
+  transitions: readonly TransferTransition[],
+  provider: string,
+): readonly string[] {
+  return transitions.flatMap(({ action }) => {
+    if (unreported.includes(action)) return [];
     return action === 'complete' && provider === 'tidewater' ? ['duplicate', 'applied'] : ['applied'];
   });
 }

@@ -1,19 +1,11 @@
-/** What answers must show of a payment, a refund and a dispute, and what they do show, cut to the same fields. */
+/** The fields that responses must show of a payment, refund or dispute by the model, and the same fields of a response. */
 import type { Body } from '../support/api-client.ts';
-import {
-  type Dispute,
-  disputed,
-  openActions,
-  type Payment,
-  type Refund,
-  refunded,
-  returnable,
-} from './model.ts';
-import { openDisputeActions } from './ways.ts';
+import { allowedDisputeActions, allowedRefundActions } from './advance.ts';
+import { allowedActions, disputed, type Payment, refunded, returnable, transitionsOf } from './payments.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export function wantedPayment(payment: Payment): Fields {
+export function expectedPayment(payment: Payment): Fields {
   return {
     object: 'payment',
     status: payment.status,
@@ -30,8 +22,8 @@ export function wantedPayment(payment: Payment): Fields {
     failureCode: payment.failure,
     attempts: payment.failures + (payment.status === 'failed' ? 0 : 1),
     isSettled: payment.isSettled,
-    allowedActions: openActions(payment).toSorted(),
-    version: payment.steps.length,
+    allowedActions: allowedActions(payment),
+    version: transitionsOf(payment, 'payment').length,
   };
 }
 
@@ -43,23 +35,29 @@ export function shownPayment(body: Body): Fields {
     failureCode: (body.failure as { code: string } | null)?.code ?? null,
     attempts: (body.attempts as readonly unknown[]).length,
     isSettled: body.settledAt !== undefined,
-    allowedActions: (body.allowedActions as readonly string[]).toSorted(),
+    allowedActions: body.allowedActions,
   };
 }
 
-export function wantedRefund(paymentId: string, { currency }: Payment, refund: Refund): Fields {
-  const { status, amount, steps } = refund;
+export function expectedRefund(paymentId: string, payment: Payment, index: number): Fields | undefined {
+  const refund = payment.refunds[index];
+  if (!refund) return undefined;
+  const { status, amount } = refund;
   return {
-    ...{ object: 'refund', status, paymentId, amount: Number(amount), currency, version: steps.length },
-    allowedActions: status === 'pending' ? ['cancel', 'fail', 'succeed'] : [],
+    ...{ object: 'refund', status, paymentId, amount: Number(amount), currency: payment.currency },
+    version: transitionsOf(payment, 'refund', index).length,
+    allowedActions: allowedRefundActions(refund),
   };
 }
 
-export function wantedDispute(paymentId: string, { currency }: Payment, dispute: Dispute): Fields {
-  const { status, amount, steps, stage } = dispute;
+export function expectedDispute(paymentId: string, payment: Payment, index: number): Fields | undefined {
+  const dispute = payment.disputes[index];
+  if (!dispute) return undefined;
+  const { status, amount, stage } = dispute;
   return {
-    ...{ object: 'dispute', status, paymentId, amount: Number(amount), currency, version: steps.length },
-    allowedActions: openDisputeActions(dispute).toSorted(),
+    ...{ object: 'dispute', status, paymentId, amount: Number(amount), currency: payment.currency },
+    version: transitionsOf(payment, 'dispute', index).length,
+    allowedActions: allowedDisputeActions(dispute),
     stage: ['chargeback', 'pre_arbitration', 'arbitration'][stage - 1],
   };
 }
@@ -67,7 +65,7 @@ export function wantedDispute(paymentId: string, { currency }: Payment, dispute:
 export function shownPart(body: Body): Fields {
   return {
     ...only(body, ['object', 'status', 'paymentId', 'amount', 'currency', 'version']),
-    allowedActions: (body.allowedActions as readonly string[]).toSorted(),
+    allowedActions: body.allowedActions,
     ...(body.object === 'dispute' ? { stage: body.stage } : {}),
   };
 }
@@ -76,7 +74,7 @@ function only(body: Body, fields: readonly string[]): Fields {
   return Object.fromEntries(fields.map((field) => [field, body[field]]));
 }
 
-/** What the entries of an answer add to each account; every one of them must be in balance by itself. */
+/** The sum of a response's ledger entries for each account. Every entry must balance by itself. */
 export function postedBy(entries: readonly Body[], currency: string): Readonly<Record<string, bigint>> {
   const sums: Record<string, bigint> = {};
   for (const { id, postings } of entries) {

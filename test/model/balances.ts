@@ -1,11 +1,11 @@
-/** Where the money of a payment must be, by its amounts alone: no postings are added up here. */
-import { disputed, disputeLost, disputeOpen, type Payment, refunded, refundPending } from './model.ts';
+/** Account balances of a payment, derived from its amounts alone; no postings are added up here. */
+import { disputed, disputeLost, disputeOpen, type Payment, refunded, refundPending } from './payments.ts';
 
-export type Books = Readonly<Record<string, bigint>>;
+export type Balances = Readonly<Record<string, bigint>>;
 
-export function booksOf(payment: Payment): Books {
+export function balancesOf(payment: Payment): Balances {
   const { held, captured, fee, isSettled } = payment;
-  // With the provider until it is settled, in the bank from then on.
+  // Held by the provider until the payment is settled, then in the bank.
   const money = captured - refunded(payment) - disputeLost(payment);
   const share = captured - fee - refunded(payment) - refundPending(payment) - disputed(payment);
   return {
@@ -26,8 +26,8 @@ export const accountNames: readonly string[] = [
   ...['merchant_available', 'fees', 'refunds_in_transit', 'dispute_reserve'],
 ];
 
-/** What a step posted: the books after it without the books before it, accounts that did not move left out. */
-export function difference(before: Books, after: Books): Books {
+/** The sum of what was posted between two states of a payment, without accounts that did not change. */
+export function difference(before: Balances, after: Balances): Balances {
   const moved = accountNames.map((account) => [account, (after[account] ?? 0n) - (before[account] ?? 0n)]);
   return Object.fromEntries(moved.filter(([, amount]) => amount !== 0n));
 }
