@@ -20,6 +20,7 @@ import {
   type Scope,
 } from './request.ts';
 import { useScope } from './scope.ts';
+import { nextPage, type Page, previousPage } from './search-params.ts';
 import type { List, Session } from './shapes.ts';
 
 declare module '@tanstack/react-query' {
@@ -149,11 +150,12 @@ export function useList<T>(
   const cursor = search[name];
   const query = { ...filters, limit: options.limit ?? rowsPerPage, cursor };
   const read = useRead<List<T>>(path, query, { keepsPrevious: true, ...options });
-  const go = (to: string | undefined, state: string[]) =>
+  const page: Page = { cursor, previous: cursors };
+  const go = (to: Page) =>
     void navigate({
       to: '.',
-      search: { ...search, [name]: to },
-      state: { cursors: state },
+      search: { ...search, [name]: to.cursor },
+      state: { cursors: to.previous },
       resetScroll: false,
     });
   const next = read.data?.nextCursor ?? undefined;
@@ -164,9 +166,9 @@ export function useList<T>(
       hasPrevious: cursor !== undefined,
       hasNext: read.data?.hasMore === true && next !== undefined,
       isBusy: read.isRefreshing,
-      onFirst: () => go(undefined, []),
-      onPrevious: () => go(cursors.at(-1) || undefined, cursors.slice(0, -1)),
-      onNext: () => go(next, [...cursors, cursor ?? '']),
+      onFirst: () => go({ cursor: undefined, previous: [] }),
+      onPrevious: () => go(previousPage(page)),
+      onNext: () => go(nextPage(page, next)),
     },
   };
 }
