@@ -7,7 +7,8 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useLocation, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo, useRef } from 'react';
+import { useMemo, useState } from 'react';
+import { IdempotencyKey } from './idempotency.ts';
 import {
   type ApiProblem,
   asProblem,
@@ -194,18 +195,17 @@ export function useWrite<Answer, Body = unknown>(
 ): Write<Answer, Body> {
   const scope = useScope();
   const client = useQueryClient();
-  const open = useRef<{ fingerprint: string; key: string } | null>(null);
+  const [key] = useState(() => new IdempotencyKey());
   const mutation = useMutation<Answer, ApiProblem, { body: Body; path: Path }>({
     mutationFn: async ({ body, path: target }) => {
-      const fingerprint = `${target} ${JSON.stringify(body)}`;
-      if (open.current?.fingerprint !== fingerprint) open.current = { fingerprint, key: crypto.randomUUID() };
+      const idempotencyKey = key.of(target, body);
       try {
-        const answer = await post<Answer>(target, body, open.current.key, scope);
-        open.current = null;
+        const answer = await post<Answer>(target, body, idempotencyKey, scope);
+        key.settle();
         return answer;
       } catch (thrown) {
         const problem = asProblem(thrown);
-        if (!problem.isOpen) open.current = null;
+        key.settle(problem);
         throw problem;
       }
     },
@@ -220,7 +220,7 @@ export function useWrite<Answer, Body = unknown>(
     problem: mutation.error,
     answer: mutation.data,
     reset: () => {
-      open.current = null;
+      key.settle();
       mutation.reset();
     },
   };
