@@ -5,7 +5,7 @@ import { Checkbox } from '../../parts/field.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { count } from '../../parts/words.ts';
 import { Choice } from './choice.tsx';
-import { matchingTypes, withResource, withType } from './event-types.ts';
+import { matchingTypes, withResource, withType } from './event-selection.ts';
 
 export interface EventPickerProps {
   /** `['*']`, wildcards such as `payment.*`, and single types. */

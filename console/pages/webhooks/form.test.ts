@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ApiProblem } from '../../client/request.ts';
 import { isAbout } from '../../parts/field.tsx';
-import { matchingTypes, withResource, withType } from './event-types.ts';
+import { matchingTypes, withResource, withType } from './event-selection.ts';
 import { bodyOf, type Draft, isComplete, isSaidByField, newDraft } from './form.tsx';
 
 const draft: Draft = { ...newDraft(undefined), url: 'https://shop.example/webhooks' };
