@@ -10,7 +10,11 @@ const folders = [
   ...['api', 'cli', 'console', 'contract', 'db', 'engine', 'examiner', 'ledger', 'operator', 'sdk'],
   ...['security', 'workers'],
 ];
-const together = ['src/**/*.test.ts', ...folders.map((folder) => `test/${folder}/**/*.test.ts`)];
+const together = [
+  'src/**/*.test.ts',
+  'console/**/*.test.ts',
+  ...folders.map((folder) => `test/${folder}/**/*.test.ts`),
+];
 const apart = [
   ...['test/sdk/package.test.ts', 'test/sdk/guide.test.ts', 'test/sdk/generator.test.ts'],
   'test/security/secrets.test.ts',

@@ -12,8 +12,11 @@ export function useCurrencies(): readonly Currency[] {
 
 /** Digits after the point of a currency: what the server says, and the browser's own table until it has answered. */
 export function useExponent(currency: string): number {
-  const known = useCurrencies().find(({ code }) => code === currency);
-  return known?.exponent ?? guess(currency);
+  return exponentOf(useCurrencies(), currency);
+}
+
+export function exponentOf(currencies: readonly Currency[], currency: string): number {
+  return currencies.find(({ code }) => code === currency)?.exponent ?? guess(currency);
 }
 
 function guess(currency: string): number {

@@ -1,7 +1,8 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import { mergeFilters, pickFilters, type Search } from './search-params.ts';
 
-export type Search = Readonly<Record<string, string | undefined>>;
+export type { Search };
 
 /**
  * Filters live in the URL: `const [filters, setFilters] = useFilters('status', 'customerId')`. Setting one goes back to
@@ -13,19 +14,12 @@ export function useFilters<Name extends string>(
   const search: Search = useSearch({ strict: false });
   const navigate = useNavigate();
   const list = names.join(' ');
-  const filters = useMemo(() => {
-    const found: Record<string, string> = {};
-    for (const name of list.split(' ')) {
-      const value = search[name];
-      if (value !== undefined && value !== '') found[name] = value;
-    }
-    return found as Partial<Record<Name, string>>;
-  }, [search, list]);
-  const change = (next: Partial<Record<Name, string | undefined>>) => {
-    const merged: Record<string, string | undefined> = { ...search, ...next, cursor: undefined };
-    for (const [name, value] of Object.entries(merged)) if (value === '') merged[name] = undefined;
-    void navigate({ to: '.', search: merged, replace: true, resetScroll: false });
-  };
+  const filters = useMemo(
+    () => pickFilters(search, list.split(' ')) as Partial<Record<Name, string>>,
+    [search, list],
+  );
+  const change = (next: Partial<Record<Name, string | undefined>>) =>
+    void navigate({ to: '.', search: mergeFilters(search, next), replace: true, resetScroll: false });
   return [filters, change];
 }
 

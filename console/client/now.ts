@@ -22,9 +22,14 @@ export function useNow(kind: TimeKind, stepMs = 15_000): number {
     [stepMs],
   );
   const wall = useSyncExternalStore(subscribe, () => Math.floor(Date.now() / stepMs) * stepMs);
-  if (kind === 'wall' || reading === null) return wall;
-  const told = Date.parse(reading.clock.now);
-  return reading.clock.status === 'frozen' ? told : told + Math.max(0, wall - reading.readAtMs);
+  return timeAt(kind, reading, wall);
+}
+
+/** Application time at a wall-clock instant: the last clock reading plus the wall time elapsed since, or the reading itself while frozen. */
+export function timeAt(kind: TimeKind, reading: ClockReading | null, wallMs: number): number {
+  if (kind === 'wall' || reading === null) return wallMs;
+  const readMs = Date.parse(reading.clock.now);
+  return reading.clock.status === 'frozen' ? readMs : readMs + Math.max(0, wallMs - reading.readAtMs);
 }
 
 const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [

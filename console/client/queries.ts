@@ -7,7 +7,8 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useLocation, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo, useRef } from 'react';
+import { useMemo, useState } from 'react';
+import { IdempotencyKey } from './idempotency.ts';
 import {
   type ApiProblem,
   asProblem,
@@ -20,6 +21,7 @@ import {
   type Scope,
 } from './request.ts';
 import { useScope } from './scope.ts';
+import { nextPage, type Page, previousPage } from './search-params.ts';
 import type { List, Session } from './shapes.ts';
 
 declare module '@tanstack/react-query' {
@@ -149,11 +151,12 @@ export function useList<T>(
   const cursor = search[name];
   const query = { ...filters, limit: options.limit ?? rowsPerPage, cursor };
   const read = useRead<List<T>>(path, query, { keepsPrevious: true, ...options });
-  const go = (to: string | undefined, state: string[]) =>
+  const page: Page = { cursor, previous: cursors };
+  const go = (to: Page) =>
     void navigate({
       to: '.',
-      search: { ...search, [name]: to },
-      state: { cursors: state },
+      search: { ...search, [name]: to.cursor },
+      state: { cursors: to.previous },
       resetScroll: false,
     });
   const next = read.data?.nextCursor ?? undefined;
@@ -164,9 +167,9 @@ export function useList<T>(
       hasPrevious: cursor !== undefined,
       hasNext: read.data?.hasMore === true && next !== undefined,
       isBusy: read.isRefreshing,
-      onFirst: () => go(undefined, []),
-      onPrevious: () => go(cursors.at(-1) || undefined, cursors.slice(0, -1)),
-      onNext: () => go(next, [...cursors, cursor ?? '']),
+      onFirst: () => go({ cursor: undefined, previous: [] }),
+      onPrevious: () => go(previousPage(page)),
+      onNext: () => go(nextPage(page, next)),
     },
   };
 }
@@ -192,18 +195,17 @@ export function useWrite<Answer, Body = unknown>(
 ): Write<Answer, Body> {
   const scope = useScope();
   const client = useQueryClient();
-  const open = useRef<{ fingerprint: string; key: string } | null>(null);
+  const [key] = useState(() => new IdempotencyKey());
   const mutation = useMutation<Answer, ApiProblem, { body: Body; path: Path }>({
     mutationFn: async ({ body, path: target }) => {
-      const fingerprint = `${target} ${JSON.stringify(body)}`;
-      if (open.current?.fingerprint !== fingerprint) open.current = { fingerprint, key: crypto.randomUUID() };
+      const idempotencyKey = key.of(target, body);
       try {
-        const answer = await post<Answer>(target, body, open.current.key, scope);
-        open.current = null;
+        const answer = await post<Answer>(target, body, idempotencyKey, scope);
+        key.settle();
         return answer;
       } catch (thrown) {
         const problem = asProblem(thrown);
-        if (!problem.isOpen) open.current = null;
+        key.settle(problem);
         throw problem;
       }
     },
@@ -218,7 +220,7 @@ export function useWrite<Answer, Body = unknown>(
     problem: mutation.error,
     answer: mutation.data,
     reset: () => {
-      open.current = null;
+      key.settle();
       mutation.reset();
     },
   };

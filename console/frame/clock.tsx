@@ -11,6 +11,7 @@ import { ProblemBanner } from '../parts/problem.tsx';
 import { Progress } from '../parts/progress.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { classes, count } from '../parts/words.ts';
+import { describeOffset, instantOfInput } from './clock-offset.ts';
 import { HappenedList } from './happened.tsx';
 import { useAllowed } from './session.tsx';
 
@@ -80,7 +81,7 @@ function TimeMachine({ clock, onGo }: { readonly clock: Clock; readonly onGo: ()
         <p className="mt-1 text-lg tabular-nums">
           <Ticking />
         </p>
-        <p className="text-sm text-muted">{distanceWords(clock)}</p>
+        <p className="text-sm text-muted">{describeOffset(clock)}</p>
       </div>
       {mayWrite ? (
         <>
@@ -95,7 +96,7 @@ function TimeMachine({ clock, onGo }: { readonly clock: Clock; readonly onGo: ()
             className="flex items-end gap-2"
             onSubmit={(event) => {
               event.preventDefault();
-              if (to !== '') void advance.write({ to: `${to.length === 16 ? `${to}:00` : to}Z` });
+              if (to !== '') void advance.write({ to: instantOfInput(to) });
             }}
           >
             <Field label="Advance to (UTC)" problem={advance.problem} param="to" className="min-w-0 flex-1">
@@ -179,18 +180,4 @@ function Outcome({ answer, onContinue, onGo }: OutcomeProps) {
       <HappenedList happened={answer.happened} onGo={onGo} />
     </section>
   );
-}
-
-function distanceWords({ status, offsetSeconds }: Clock): string {
-  if (status === 'frozen') return 'Frozen: it stands until it is advanced or reset.';
-  if (offsetSeconds === 0) return 'Real time.';
-  const hours = Math.floor(offsetSeconds / 3_600);
-  const days = Math.floor(hours / 24);
-  const ahead =
-    days > 0
-      ? `${count(days, 'day')}, ${count(hours % 24, 'hour')}`
-      : hours > 0
-        ? count(hours, 'hour')
-        : count(offsetSeconds, 'second');
-  return `${ahead} ahead of real time.`;
 }

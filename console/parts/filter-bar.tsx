@@ -1,5 +1,6 @@
 import { type FormEvent, type ReactNode, useEffect, useId, useState } from 'react';
 import { Button } from './button.tsx';
+import { instantOfDay } from './day.ts';
 import { Select, type SelectProps } from './field.tsx';
 import { classes } from './words.ts';
 
@@ -103,7 +104,6 @@ export function FilterDate({
   isEnd = false,
 }: FilterProps & { readonly isEnd?: boolean }) {
   const id = useId();
-  const instant = (day: string) => (day === '' ? '' : `${day}T${isEnd ? '23:59:59.999' : '00:00:00.000'}Z`);
   return (
     <div className="flex flex-col gap-0.5 max-sm:flex-1 max-sm:basis-36">
       <label htmlFor={id} className="text-xs font-medium text-muted">
@@ -114,7 +114,7 @@ export function FilterDate({
         type="date"
         className="control"
         value={(value ?? '').slice(0, 10)}
-        onChange={(event) => onChange(instant(event.currentTarget.value))}
+        onChange={(event) => onChange(instantOfDay(event.currentTarget.value, isEnd ? 'end' : 'start'))}
       />
     </div>
   );

@@ -5,36 +5,8 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Input } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { unsaid } from '../records/action-dialog.tsx';
-import { type Row, Rows, recordOf, rowsOf } from '../records/rows.tsx';
-
-const texts = ['name', 'email', 'phone', 'reference'] as const;
-type Text = (typeof texts)[number];
-
-interface Draft extends Readonly<Record<Text, string>> {
-  readonly metadata: readonly Row[];
-}
-
-function draftOf(customer: Customer | undefined): Draft {
-  return {
-    name: customer?.name ?? '',
-    email: customer?.email ?? '',
-    phone: customer?.phone ?? '',
-    reference: customer?.reference ?? '',
-    metadata: rowsOf(customer?.metadata ?? null),
-  };
-}
-
-/** For a new customer what was filled in; for a known one what was changed, with null for what was emptied. */
-function bodyOf(draft: Draft, customer: Customer | undefined): Record<string, unknown> {
-  const body: Record<string, unknown> = {};
-  for (const name of texts) {
-    const value = draft[name].trim();
-    if (value !== (customer?.[name] ?? '')) body[name] = value === '' ? null : value;
-  }
-  const metadata = recordOf(draft.metadata) ?? {};
-  if (JSON.stringify(metadata) !== JSON.stringify(customer?.metadata ?? {})) body.metadata = metadata;
-  return body;
-}
+import { Rows } from '../records/rows.tsx';
+import { bodyOf, draftOf, type Text, texts } from './draft.ts';
 
 export interface CustomerFormProps {
   /** The one to edit; without it a new one is made. */

@@ -2,7 +2,8 @@ import type { ApiKey } from '../../client/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { focusFault } from '../fault.ts';
 import { useSecretWrite } from '../secret.tsx';
-import { KeyFields, networksOf, newDraft, unshown, useKeyDraft } from './form.tsx';
+import { networksOf, newDraft } from './draft.ts';
+import { KeyFields, unshown, useKeyDraft } from './form.tsx';
 import { MadeKey } from './made.tsx';
 
 export function CreateKey({ onClose }: { readonly onClose: () => void }) {

@@ -3,7 +3,8 @@ import type { ApiKey } from '../../client/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { focusFault } from '../fault.ts';
-import { draftOf, type KeyDraft, KeyFields, networksOf, unshown, useKeyDraft } from './form.tsx';
+import { changesOf, draftOf } from './draft.ts';
+import { KeyFields, unshown, useKeyDraft } from './form.tsx';
 
 export interface KeyDialogProps {
   readonly apiKey: ApiKey;
@@ -37,21 +38,4 @@ export function EditKey({ apiKey, onClose }: KeyDialogProps) {
       <KeyFields form={form} problem={save.problem} />
     </Dialog>
   );
-}
-
-/** Only what differs is sent, so that two people who edit different fields do not undo each other. */
-function changesOf(apiKey: ApiKey, draft: KeyDraft) {
-  const name = draft.name.trim();
-  const allowedCidrs = networksOf(draft);
-  return {
-    ...(name === apiKey.name ? {} : { name }),
-    ...(isSameSet(draft.scopes, apiKey.scopes) ? {} : { scopes: draft.scopes }),
-    ...(draft.expiresAt === apiKey.expiresAt ? {} : { expiresAt: draft.expiresAt }),
-    ...(isSameSet(allowedCidrs, apiKey.allowedCidrs ?? []) ? {} : { allowedCidrs }),
-    ...(draft.mayReset === apiKey.mayReset ? {} : { mayReset: draft.mayReset }),
-  };
-}
-
-function isSameSet(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((one) => b.includes(one));
 }

@@ -1,8 +1,9 @@
 import { useState } from 'react';
 import type { ApiProblem } from '../../client/request.ts';
+import { instantOfDay } from '../../parts/day.ts';
 import { Field, Input, Select } from '../../parts/field.tsx';
+import { expiryOf } from './draft.ts';
 
-const dayMs = 86_400_000;
 const choices = [
   { value: 'never', label: 'Never' },
   { value: '30', label: 'In 30 days' },
@@ -23,9 +24,7 @@ export function ExpiryField({ expiresAt, onChange, error, problem }: ExpiryField
   const [choice, setChoice] = useState(expiresAt === null ? 'never' : 'date');
   const choose = (value: string) => {
     setChoice(value);
-    if (value === 'never') onChange(null);
-    else if (value === 'date') onChange('');
-    else onChange(new Date(Date.now() + Number(value) * dayMs).toISOString());
+    onChange(expiryOf(value, Date.now()));
   };
   return (
     <div className="grid gap-3 sm:grid-cols-2">
@@ -44,9 +43,7 @@ export function ExpiryField({ expiresAt, onChange, error, problem }: ExpiryField
             type="date"
             min={new Date().toISOString().slice(0, 10)}
             value={expiresAt?.slice(0, 10) ?? ''}
-            onChange={({ currentTarget: { value } }) =>
-              onChange(value === '' ? '' : `${value}T23:59:59.999Z`)
-            }
+            onChange={({ currentTarget: { value } }) => onChange(instantOfDay(value, 'end'))}
           />
         </Field>
       ) : null}

@@ -1,48 +1,11 @@
 import { useState } from 'react';
 import type { ApiProblem } from '../../client/request.ts';
-import type { ApiKey } from '../../client/shapes.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import { Checkbox, Field, Input, isAbout, Textarea } from '../../parts/field.tsx';
 import { focusFault } from '../fault.ts';
+import { faultsOf, type KeyDraft } from './draft.ts';
 import { ExpiryField } from './expiry.tsx';
-import { fullAccess, ScopesField } from './scopes.tsx';
-
-/** What a key is made with, as the form holds it. */
-export interface KeyDraft {
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly expiresAt: string | null;
-  /** One network a line. */
-  readonly networks: string;
-  readonly mayReset: boolean;
-}
-
-export const newDraft: KeyDraft = {
-  name: '',
-  scopes: fullAccess,
-  expiresAt: null,
-  networks: '',
-  mayReset: false,
-};
-
-export function draftOf({ name, scopes, expiresAt, allowedCidrs, mayReset }: ApiKey): KeyDraft {
-  return { name, scopes, expiresAt, networks: (allowedCidrs ?? []).join('\n'), mayReset };
-}
-
-export function networksOf({ networks }: KeyDraft): string[] {
-  const lines = networks.split('\n').map((line) => line.trim());
-  return [...new Set(lines.filter((line) => line !== ''))];
-}
-
-type Faults = Partial<Record<'name' | 'scopes' | 'expiresAt', string>>;
-
-function faultsOf({ name, scopes, expiresAt }: KeyDraft): Faults {
-  return {
-    ...(name.trim() === '' ? { name: 'Give the key a name.' } : {}),
-    ...(scopes.length === 0 ? { scopes: 'Choose at least one scope.' } : {}),
-    ...(expiresAt === '' ? { expiresAt: 'Choose the day.' } : {}),
-  };
-}
+import { ScopesField } from './scopes.tsx';
 
 /** The draft with its faults, which are shown from the first try on. */
 export function useKeyDraft(start: KeyDraft) {

@@ -1,6 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { parseMajor } from '../../client/amount.ts';
 import { useCurrencies, useExponent } from '../../client/currencies.ts';
 import { useWrite } from '../../client/queries.ts';
 import { useScope } from '../../client/scope.ts';
@@ -11,8 +10,9 @@ import { useToast } from '../../parts/toast.tsx';
 import { unsaid } from '../records/action-dialog.tsx';
 import { AmountField } from '../records/amount-field.tsx';
 import { CustomerField } from '../records/customer-field.tsx';
-import { type Row, Rows, recordOf } from '../records/rows.tsx';
-import { ScenarioField, scenarioOf } from '../records/scenario-field.tsx';
+import { Rows } from '../records/rows.tsx';
+import { ScenarioField } from '../records/scenario-field.tsx';
+import { bodyOf, type Draft, emptyDraft } from './draft.ts';
 
 const captureMethods = [
   { value: 'automatic', label: 'Automatic' },
@@ -25,53 +25,6 @@ const methods = [
   { value: 'wallet', label: 'Wallet' },
 ];
 const params = ['amount', 'currency', 'customerId', 'description', 'reference', 'metadata', 'scenario'];
-
-interface Draft {
-  readonly amount: string;
-  readonly currency: string;
-  readonly captureMethod: string;
-  readonly method: string;
-  readonly steps: readonly string[];
-  readonly isAutomatic: boolean;
-  readonly customerId: string;
-  readonly description: string;
-  readonly reference: string;
-  readonly metadata: readonly Row[];
-}
-
-const emptyDraft = (customerId: string): Draft => ({
-  amount: '',
-  currency: 'EUR',
-  captureMethod: 'automatic',
-  method: 'card',
-  steps: ['approve'],
-  isAutomatic: false,
-  customerId,
-  description: '',
-  reference: '',
-  metadata: [],
-});
-
-/** The body of POST developer_api_payments; undefined until there is an amount. */
-function bodyOf(draft: Draft, exponent: number) {
-  const amount = parseMajor(draft.amount, exponent);
-  if (amount === undefined || amount === 0) return undefined;
-  const metadata = recordOf(draft.metadata);
-  const text = (name: 'customerId' | 'description' | 'reference') =>
-    draft[name].trim() === '' ? {} : { [name]: draft[name].trim() };
-  return {
-    amount,
-    currency: draft.currency,
-    captureMethod: draft.captureMethod,
-    paymentMethod: { type: draft.method },
-    scenario: scenarioOf(draft.steps),
-    autoAdvance: draft.isAutomatic,
-    ...text('customerId'),
-    ...text('description'),
-    ...text('reference'),
-    ...(metadata === undefined ? {} : { metadata }),
-  };
-}
 
 export interface PaymentCreateProps {
   readonly onClose: () => void;

@@ -1,5 +1,6 @@
 import { SlidersHorizontal } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
+import { activeFilters, clearedFilters } from '../../client/search-params.ts';
 import { Button } from '../../parts/button.tsx';
 import { FilterBar, FilterDate, FilterSelect } from '../../parts/filter-bar.tsx';
 import { classes, sentence } from '../../parts/words.ts';
@@ -16,10 +17,10 @@ export interface RecordFiltersProps {
 
 /** Search, status and dates above a list. On phones all but the search fold away behind a button. */
 export function RecordFilters({ values, onChange, statuses, placeholder, children }: RecordFiltersProps) {
-  const names = Object.keys(values).filter((name) => values[name] !== undefined);
+  const names = activeFilters(values);
   const set = names.filter((name) => name !== 'q').length;
   const [isUnfolded, setUnfolded] = useState(set > 0);
-  const clear = () => onChange(Object.fromEntries(names.map((name) => [name, undefined])));
+  const clear = () => onChange(clearedFilters(values));
   return (
     <FilterBar onClear={names.length > 0 ? clear : undefined}>
       <Lookup value={values.q} onChange={(q) => onChange({ q })} placeholder={placeholder} />

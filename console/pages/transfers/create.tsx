@@ -1,6 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { parseMajor } from '../../client/amount.ts';
 import { useCapabilities, useExponent } from '../../client/currencies.ts';
 import { useWrite } from '../../client/queries.ts';
 import { useScope } from '../../client/scope.ts';
@@ -10,15 +9,11 @@ import { Field, Input, Select, Switch } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { unsaid } from '../records/action-dialog.tsx';
 import { AmountField } from '../records/amount-field.tsx';
-import {
-  type BeneficiaryDraft,
-  BeneficiaryFields,
-  beneficiaryOf,
-  noBeneficiary,
-} from '../records/beneficiary-fields.tsx';
+import { BeneficiaryFields } from '../records/beneficiary-fields.tsx';
 import { CustomerField } from '../records/customer-field.tsx';
-import { type Row, Rows, recordOf } from '../records/rows.tsx';
-import { ScenarioField, scenarioOf } from '../records/scenario-field.tsx';
+import { Rows } from '../records/rows.tsx';
+import { ScenarioField } from '../records/scenario-field.tsx';
+import { bodyOf, type Draft, emptyDraft } from './draft.ts';
 import { Indication } from './indication.tsx';
 
 const params = [
@@ -36,55 +31,6 @@ const funding = [
   { value: 'external', label: 'From outside' },
   { value: 'balance', label: 'From the available balance' },
 ];
-
-interface Draft {
-  readonly amount: string;
-  /** Which side the amount is of. */
-  readonly side: 'source' | 'target';
-  readonly source: string;
-  readonly target: string;
-  readonly fundFrom: string;
-  readonly beneficiary: BeneficiaryDraft;
-  readonly customerId: string;
-  readonly reference: string;
-  readonly metadata: readonly Row[];
-  readonly steps: readonly string[];
-  readonly isAutomatic: boolean;
-}
-
-const emptyDraft: Draft = {
-  amount: '',
-  side: 'source',
-  source: 'EUR',
-  target: 'USD',
-  fundFrom: 'external',
-  beneficiary: noBeneficiary,
-  customerId: '',
-  reference: '',
-  metadata: [],
-  steps: ['approve'],
-  isAutomatic: false,
-};
-
-/** The body of POST developer_api_transfers; undefined until there is an amount. */
-function bodyOf(draft: Draft, exponent: number) {
-  const amount = parseMajor(draft.amount, exponent);
-  if (amount === undefined || amount === 0) return undefined;
-  const beneficiary = beneficiaryOf(draft.beneficiary);
-  const metadata = recordOf(draft.metadata);
-  return {
-    sourceCurrency: draft.source,
-    targetCurrency: draft.target,
-    [draft.side === 'source' ? 'sourceAmount' : 'targetAmount']: amount,
-    fundFrom: draft.fundFrom,
-    scenario: scenarioOf(draft.steps),
-    autoAdvance: draft.isAutomatic,
-    ...(beneficiary === undefined ? {} : { beneficiary }),
-    ...(draft.customerId.trim() === '' ? {} : { customerId: draft.customerId.trim() }),
-    ...(draft.reference.trim() === '' ? {} : { reference: draft.reference.trim() }),
-    ...(metadata === undefined ? {} : { metadata }),
-  };
-}
 
 /** Asks for a quote and goes to its page. */
 export function TransferCreate({ onClose }: { readonly onClose: () => void }) {

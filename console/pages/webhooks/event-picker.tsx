@@ -5,6 +5,7 @@ import { Checkbox } from '../../parts/field.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { count } from '../../parts/words.ts';
 import { Choice } from './choice.tsx';
+import { matchingTypes, withResource, withType } from './event-selection.ts';
 
 export interface EventPickerProps {
   /** `['*']`, wildcards such as `payment.*`, and single types. */
@@ -42,17 +43,8 @@ function Types({ value, onChange }: Omit<EventPickerProps, 'error'>) {
   const [query, setQuery] = useState('');
   const events = useCapabilities()?.events;
   if (events === undefined) return <Skeleton className="h-56 w-full" />;
-  const wanted = query.trim().toLowerCase();
-  const shown = events.filter(({ type, description }) =>
-    `${type} ${description}`.toLowerCase().includes(wanted),
-  );
+  const shown = matchingTypes(events, query);
   const resources = [...new Set(shown.map(({ resource }) => resource))];
-  const toggle = (name: string, isOn: boolean) =>
-    onChange(isOn ? [...value, name] : value.filter((one) => one !== name));
-  const toggleAll = (resource: string, isOn: boolean) => {
-    const others = value.filter((one) => !one.startsWith(`${resource}.`));
-    onChange(isOn ? [...others, `${resource}.*`] : others);
-  };
   return (
     <div className="overflow-hidden rounded-md border">
       <div className="relative border-b bg-surface p-2">
@@ -80,7 +72,7 @@ function Types({ value, onChange }: Omit<EventPickerProps, 'error'>) {
                 label={<span className="font-mono text-sm font-medium">{resource}.*</span>}
                 hint={`Everything about a ${resource}, also types that are added later.`}
                 isOn={hasAll}
-                onChange={(isOn) => toggleAll(resource, isOn)}
+                onChange={(isOn) => onChange(withResource(value, resource, isOn))}
               />
               <div className="mt-2 flex flex-col gap-2 pl-6">
                 {shown
@@ -92,7 +84,7 @@ function Types({ value, onChange }: Omit<EventPickerProps, 'error'>) {
                       hint={description}
                       isOn={hasAll || value.includes(type)}
                       disabled={hasAll}
-                      onChange={(isOn) => toggle(type, isOn)}
+                      onChange={(isOn) => onChange(withType(value, type, isOn))}
                     />
                   ))}
               </div>
@@ -105,7 +97,7 @@ function Types({ value, onChange }: Omit<EventPickerProps, 'error'>) {
       </div>
       <p role="status" className="border-t bg-sunken px-3 py-1.5 text-sm text-muted">
         {value.length === 0 ? 'Nothing chosen yet.' : `Chosen: ${value.join(', ')}.`}
-        {wanted === '' ? null : ` ${count(shown.length, 'type')} found.`}
+        {query.trim() === '' ? null : ` ${count(shown.length, 'type')} found.`}
       </p>
     </div>
   );

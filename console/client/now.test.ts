@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { absoluteWords, type ClockReading, relativeWords, timeAt } from './now.ts';
+
+const now = Date.parse('2026-09-30T14:05:09.500Z');
+const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
+const [month, year] = [2_629_800_000, 31_557_600_000];
+
+describe('relativeWords', () => {
+  test.each<[number, string]>([
+    [0, 'just now'],
+    [-1, 'just now'],
+    [1, 'just now'],
+    [-59 * second, 'just now'],
+    [59 * second, 'just now'],
+    [-minute + 1, 'just now'],
+    [-minute, '1 minute ago'],
+    [minute, 'in 1 minute'],
+    [-2 * minute + 1, '1 minute ago'],
+    [-5 * minute, '5 minutes ago'],
+    [-59 * minute, '59 minutes ago'],
+    [-hour + 1, '59 minutes ago'],
+    [-hour, '1 hour ago'],
+    [hour, 'in 1 hour'],
+    [3 * hour, 'in 3 hours'],
+    [-day + 1, '23 hours ago'],
+    [-day, 'yesterday'],
+    [day, 'tomorrow'],
+    [-2 * day, '2 days ago'],
+    [3 * day, 'in 3 days'],
+    [-30 * day, '30 days ago'],
+    [-month, 'last month'],
+    [month, 'next month'],
+    [-5 * month, '5 months ago'],
+    [-year + 1, '11 months ago'],
+    [-year, 'last year'],
+    [year, 'next year'],
+    [-10 * year, '10 years ago'],
+  ])('%i ms from now is %s', (difference, text) => {
+    expect(relativeWords(now + difference, now)).toBe(text);
+  });
+
+  test('never shows a larger distance than has passed', () => {
+    const inMs = { minute, hour };
+    fc.assert(
+      fc.property(fc.integer({ min: minute, max: day - 1 }), (passed) => {
+        const match = /^(\d+) (minute|hour)s? ago$/.exec(relativeWords(now - passed, now));
+        const unit = inMs[match?.[2] as keyof typeof inMs];
+        const shown = Number(match?.[1]) * unit;
+        expect(shown).toBeLessThanOrEqual(passed);
+        expect(shown + unit).toBeGreaterThan(passed);
+      }),
+    );
+  });
+});
+
+describe('absoluteWords', () => {
+  test.each<[string, boolean, string]>([
+    ['2026-10-30T14:05:09.500Z', false, '30 Oct 2026, 14:05 UTC'],
+    ['2026-10-30T14:05:09.500Z', true, '30 Oct 2026, 14:05:09 UTC'],
+    ['2026-01-01T00:00:00.000Z', true, '1 Jan 2026, 00:00:00 UTC'],
+    ['2025-12-31T23:59:59.999Z', true, '31 Dec 2025, 23:59:59 UTC'],
+    ['2026-03-29T01:30:00+02:00', false, '28 Mar 2026, 23:30 UTC'],
+    ['2028-02-29T12:00:00.000Z', false, '29 Feb 2028, 12:00 UTC'],
+  ])('%s (precise: %s) is %s, in UTC', (at, isPrecise, text) => {
+    expect(absoluteWords(Date.parse(at), isPrecise)).toBe(text);
+  });
+});
+
+describe('timeAt', () => {
+  const reading = (status: 'running' | 'frozen'): ClockReading => ({
+    clock: { object: 'clock', status, now: '2030-01-01T00:00:00.000Z', offsetSeconds: 0 },
+    readAtMs: now,
+  });
+  const read = Date.parse('2030-01-01T00:00:00.000Z');
+
+  test.each<[string, ClockReading | null, 'wall' | 'application', number, number]>([
+    ['wall time ignores the application clock', reading('running'), 'wall', now + 5, now + 5],
+    ['wall time ignores a frozen application clock', reading('frozen'), 'wall', now + 5, now + 5],
+    ['without a reading, application time is wall time', null, 'application', now + 5, now + 5],
+    [
+      'a running clock moves with the wall clock',
+      reading('running'),
+      'application',
+      now + 90_000,
+      read + 90_000,
+    ],
+    ['a running clock starts at its reading', reading('running'), 'application', now, read],
+    [
+      'a running clock does not go back before its reading',
+      reading('running'),
+      'application',
+      now - 9_000,
+      read,
+    ],
+    ['a frozen clock does not move', reading('frozen'), 'application', now + 90_000, read],
+  ])('%s', (_, clock, kind, wallMs, expected) => {
+    expect(timeAt(kind, clock, wallMs)).toBe(expected);
+  });
+});

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { describeOffset, instantOfInput } from './clock-offset.ts';
+
+test.each([
+  [0, 'Real time.'],
+  [1, '1 second ahead of real time.'],
+  [59, '59 seconds ahead of real time.'],
+  [3_599, '3,599 seconds ahead of real time.'],
+  [3_600, '1 hour ahead of real time.'],
+  [7_200, '2 hours ahead of real time.'],
+  [86_399, '23 hours ahead of real time.'],
+  [86_400, '1 day, 0 hours ahead of real time.'],
+  [90_000, '1 day, 1 hour ahead of real time.'],
+  [2 * 86_400 + 5 * 3_600 + 59, '2 days, 5 hours ahead of real time.'],
+  [1_500 * 86_400, '1,500 days, 0 hours ahead of real time.'],
+])('a running clock with an offset of %i s is described as %j', (offsetSeconds, text) => {
+  expect(describeOffset({ status: 'running', offsetSeconds })).toBe(text);
+});
+
+test.each([0, 3_600, 86_400])('a frozen clock says so, whatever its offset (%i s)', (offsetSeconds) => {
+  expect(describeOffset({ status: 'frozen', offsetSeconds })).toMatch(/^Frozen/);
+});
+
+test.each([
+  ['2026-09-30T14:05', '2026-09-30T14:05:00Z'],
+  ['2026-09-30T14:05:09', '2026-09-30T14:05:09Z'],
+  ['2026-09-30T14:05:09.500', '2026-09-30T14:05:09.500Z'],
+])('the input value %s is the UTC instant %s', (text, instant) => {
+  expect(instantOfInput(text)).toBe(instant);
+  expect(Number.isNaN(Date.parse(instant))).toBe(false);
+});

@@ -1,0 +1,64 @@
+import type { ApiKey } from '../../client/shapes.ts';
+import { fullAccess } from './scope-presets.ts';
+
+const dayMs = 86_400_000;
+
+/** The state of the API key form. */
+export interface KeyDraft {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: string | null;
+  /** One network per line. */
+  readonly networks: string;
+  readonly mayReset: boolean;
+}
+
+export const newDraft: KeyDraft = {
+  name: '',
+  scopes: fullAccess,
+  expiresAt: null,
+  networks: '',
+  mayReset: false,
+};
+
+export function draftOf({ name, scopes, expiresAt, allowedCidrs, mayReset }: ApiKey): KeyDraft {
+  return { name, scopes, expiresAt, networks: (allowedCidrs ?? []).join('\n'), mayReset };
+}
+
+export function networksOf({ networks }: KeyDraft): string[] {
+  const lines = networks.split('\n').map((line) => line.trim());
+  return [...new Set(lines.filter((line) => line !== ''))];
+}
+
+type Faults = Partial<Record<'name' | 'scopes' | 'expiresAt', string>>;
+
+export function faultsOf({ name, scopes, expiresAt }: KeyDraft): Faults {
+  return {
+    ...(name.trim() === '' ? { name: 'Give the key a name.' } : {}),
+    ...(scopes.length === 0 ? { scopes: 'Choose at least one scope.' } : {}),
+    ...(expiresAt === '' ? { expiresAt: 'Choose the day.' } : {}),
+  };
+}
+
+/** The changed fields only, so that two people who edit different fields do not overwrite each other. */
+export function changesOf(apiKey: ApiKey, draft: KeyDraft) {
+  const name = draft.name.trim();
+  const allowedCidrs = networksOf(draft);
+  return {
+    ...(name === apiKey.name ? {} : { name }),
+    ...(isSameSet(draft.scopes, apiKey.scopes) ? {} : { scopes: draft.scopes }),
+    ...(draft.expiresAt === apiKey.expiresAt ? {} : { expiresAt: draft.expiresAt }),
+    ...(isSameSet(allowedCidrs, apiKey.allowedCidrs ?? []) ? {} : { allowedCidrs }),
+    ...(draft.mayReset === apiKey.mayReset ? {} : { mayReset: draft.mayReset }),
+  };
+}
+
+function isSameSet(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((one) => b.includes(one));
+}
+
+/** The expiry for a choice of the form: never, a date that is still to be chosen, or a number of days from now. */
+export function expiryOf(choice: string, nowMs: number): string | null {
+  if (choice === 'never') return null;
+  return choice === 'date' ? '' : new Date(nowMs + Number(choice) * dayMs).toISOString();
+}

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { bodyOf, type Draft, emptyDraft } from './draft.ts';
+
+const least = {
+  amount: 1250,
+  currency: 'EUR',
+  captureMethod: 'automatic',
+  paymentMethod: { type: 'card' },
+  scenario: 'approve',
+  autoAdvance: false,
+};
+
+test.each<[string, Partial<Draft>, object]>([
+  ['the amount alone', {}, {}],
+  ['a customer', { customerId: ' cus_1 ' }, { customerId: 'cus_1' }],
+  ['a description', { description: ' A book ' }, { description: 'A book' }],
+  ['a reference', { reference: ' order-7 ' }, { reference: 'order-7' }],
+  ['texts of spaces', { customerId: ' ', description: ' ', reference: '\t' }, {}],
+  ['a payment method', { method: 'wallet' }, { paymentMethod: { type: 'wallet' } }],
+  ['manual capture', { captureMethod: 'manual' }, { captureMethod: 'manual' }],
+  ['automatic advancing', { isAutomatic: true }, { autoAdvance: true }],
+  ['several attempts', { steps: ['decline:x', 'approve'] }, { scenario: ['decline:x', 'approve'] }],
+  ['metadata', { metadata: [{ key: 3, name: 'a', value: 'b' }] }, { metadata: { a: 'b' } }],
+  ['a metadata row without a name', { metadata: [{ key: 0, name: '', value: 'b' }] }, {}],
+])('a payment with %s', (_, part, sent) => {
+  expect(bodyOf({ ...emptyDraft(''), amount: '12.50', ...part }, 2)).toStrictEqual({ ...least, ...sent });
+});
+
+test('the form of a customer page already names the customer', () => {
+  expect(bodyOf({ ...emptyDraft('cus_9'), amount: '1' }, 2)).toMatchObject({ customerId: 'cus_9' });
+});
+
+test.each(['', ' ', '0', '0.00', 'abc', '-5', '1.234'])('the amount %j cannot be sent', (amount) => {
+  expect(bodyOf({ ...emptyDraft(''), amount }, 2)).toBeUndefined();
+});
+
+test.each([
+  [0, '1250'],
+  [2, '12.50'],
+  [3, '1.250'],
+])('with exponent %i the amount %s is 1250 minor units', (exponent, amount) => {
+  expect(bodyOf({ ...emptyDraft(''), amount }, exponent)?.amount).toBe(1250);
+});

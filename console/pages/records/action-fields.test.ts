@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type ActionDraft,
+  bodyOf,
+  emptyDraft,
+  fieldsOfAction,
+  fieldsOfGoal,
+  isEnding,
+  paramOf,
+  type Resource,
+} from './action-fields.ts';
+import { beneficiaryOf } from './beneficiary-fields.tsx';
+import { recordOf, rowsOf } from './rows.tsx';
+import { scenarioOf } from './scenario-field.tsx';
+
+const filled: ActionDraft = {
+  amount: ' 12.50 ',
+  isFinal: true,
+  reason: ' duplicate ',
+  code: ' insufficient_funds ',
+  rows: [
+    { key: 0, name: ' order ', value: ' 17 ' },
+    { key: 1, name: ' ', value: 'without a name' },
+  ],
+  beneficiary: { name: ' Ada ', country: ' gb ', account: '' },
+};
+const beneficiary = { name: 'Ada', country: 'GB' };
+
+describe('the body of an action', () => {
+  test.each<[Resource, string, object]>([
+    ['payment', 'capture', { amount: 1250, final: true }],
+    ['payment', 'fail', { failureCode: 'insufficient_funds' }],
+    ['payment', 'refund', { amount: 1250, reason: 'duplicate', metadata: { order: ' 17 ' } }],
+    ['payment', 'dispute', { amount: 1250, reason: 'duplicate' }],
+    ['payment', 'authorize', {}],
+    ['payment', 'cancel', {}],
+    ['refund', 'succeed', {}],
+    ['dispute', 'submit_evidence', { evidence: { order: ' 17 ' } }],
+    ['dispute', 'win', {}],
+    ['transfer', 'accept', { beneficiary }],
+    ['transfer', 'return', { returnCode: 'insufficient_funds' }],
+    ['transfer', 'fail', { failureCode: 'insufficient_funds' }],
+    ['transfer', 'fund', {}],
+  ])('%s %s sends its own fields and no other', (resource, action, body) => {
+    expect(bodyOf(fieldsOfAction(resource, action), filled, 2)).toStrictEqual(body);
+  });
+
+  test.each<[Resource, string, object]>([
+    ['payment', 'partially_captured', { amount: 1250 }],
+    ['payment', 'failed', { failureCode: 'insufficient_funds' }],
+    ['payment', 'settled', {}],
+    ['transfer', 'returned', { returnCode: 'insufficient_funds', beneficiary }],
+    ['transfer', 'failed', { failureCode: 'insufficient_funds', beneficiary }],
+    ['transfer', 'completed', { beneficiary }],
+    ['transfer', '', {}],
+    ['dispute', 'won', {}],
+  ])('%s to the state %j sends its own fields and no other', (resource, state, body) => {
+    expect(bodyOf(fieldsOfGoal(resource, state), filled, 2)).toStrictEqual(body);
+  });
+
+  test.each<[Resource, string]>([
+    ['payment', 'capture'],
+    ['payment', 'fail'],
+    ['payment', 'refund'],
+    ['dispute', 'submit_evidence'],
+    ['transfer', 'accept'],
+    ['transfer', 'return'],
+  ])('%s %s with an empty form sends nothing', (resource, action) => {
+    expect(bodyOf(fieldsOfAction(resource, action), emptyDraft, 2)).toStrictEqual({});
+  });
+
+  test.each([
+    ['12.505', 2],
+    ['abc', 2],
+    ['-1', 2],
+    ['0', 2],
+    ['0.00', 2],
+    ['12.5', 0],
+  ])('the amount %j with exponent %i cannot be sent', (amount, exponent) => {
+    const fields = fieldsOfAction('payment', 'capture');
+    expect(bodyOf(fields, { ...emptyDraft, amount }, exponent)).toBeUndefined();
+  });
+
+  test.each([
+    [0, '1250', 1250],
+    [2, '12.5', 1250],
+    [3, '1.25', 1250],
+  ])('the amount follows the exponent %i of the currency', (exponent, amount, minor) => {
+    const fields = fieldsOfAction('payment', 'refund');
+    expect(bodyOf(fields, { ...emptyDraft, amount }, exponent)).toStrictEqual({ amount: minor });
+  });
+});
+
+test.each<[Resource, string, string[]]>([
+  ['payment', 'fail', ['failureCode']],
+  ['transfer', 'return', ['returnCode']],
+  ['payment', 'refund', ['amount', 'reason', 'metadata']],
+])('the form of %s %s shows the refusals of %j', (resource, action, params) => {
+  expect(fieldsOfAction(resource, action).map(paramOf)).toEqual(params);
+});
+
+test.each<[Resource, string, boolean]>([
+  ['payment', 'cancel', true],
+  ['payment', 'expire', true],
+  ['transfer', 'reject', true],
+  ['dispute', 'lose', true],
+  ['dispute', 'accept', true],
+  // Accepting a quote starts a transfer.
+  ['transfer', 'accept', false],
+  ['payment', 'authorize', false],
+  ['dispute', 'win', false],
+])('%s %s asks for confirmation: %s', (resource, action, isConfirmed) => {
+  expect(isEnding(resource, action)).toBe(isConfirmed);
+});
+
+describe('rows', () => {
+  test('become an object with trimmed names and unchanged values', () => {
+    expect(recordOf(filled.rows)).toEqual({ order: ' 17 ' });
+  });
+  test('without a name are nothing', () => {
+    expect(recordOf([])).toBeUndefined();
+    expect(recordOf([{ key: 0, name: '  ', value: 'x' }])).toBeUndefined();
+  });
+  test.each([{}, { a: '1' }, { a: '', 'b c': '2' }])('of %j become the same object again', (record) => {
+    expect(recordOf(rowsOf(record)) ?? {}).toEqual(record);
+  });
+  test('of null are empty', () => {
+    expect(rowsOf(null)).toEqual([]);
+  });
+});
+
+test.each([
+  [{ name: '', country: '', account: '' }, undefined],
+  [{ name: ' ', country: ' ', account: ' ' }, undefined],
+  [{ name: ' Ada ', country: '', account: '' }, { name: 'Ada' }],
+  [
+    { name: 'Ada', country: 'gb', account: ' GB29 ' },
+    { name: 'Ada', country: 'GB', account: 'GB29' },
+  ],
+  [{ name: '', country: 'de', account: '' }, { country: 'DE' }],
+])('the beneficiary %j is sent as %j', (draft, sent) => {
+  expect(beneficiaryOf(draft)).toStrictEqual(sent);
+});
+
+test.each([
+  [['approve'], 'approve'],
+  [
+    ['decline:insufficient_funds', 'approve'],
+    ['decline:insufficient_funds', 'approve'],
+  ],
+])('the scenario steps %j are sent as %j', (steps, sent) => {
+  expect(scenarioOf(steps)).toEqual(sent);
+});

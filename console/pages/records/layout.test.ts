@@ -1,0 +1,263 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { StateMachine } from '../../client/shapes.ts';
+import { apart, type Label, nodeHeight, place } from './layout.ts';
+import { edgesOf, isOpen, reachOf, statesAhead } from './machine.ts';
+
+/**
+ * The machines of the server, read from the golden document docs/states.md: the example in docs/openapi.json is
+ * shortened. `broughtBy` is the record that the last column names.
+ */
+function readMachines(): readonly StateMachine[] {
+  const document = readFileSync(new URL('../../../docs/states.md', import.meta.url), 'utf8');
+  return document
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => {
+      const names = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+      const rows = section.split('\n').filter((line) => line.startsWith('| `'));
+      const moves = rows.map((row) => {
+        const [action, from, to, events, condition = ''] = row.split('|').slice(1, -1);
+        const stays = to?.trim() === 'stays';
+        return {
+          action: names(action)[0] ?? '',
+          from: names(from),
+          to: names(stays ? from : to),
+          stays,
+          events: names(events),
+          condition: condition.trim() || null,
+          broughtBy: /^ ?a (\w+) brings it along/.exec(condition)?.[1] ?? null,
+        };
+      });
+      return {
+        resource: /^An? (\w+)/.exec(section)?.[1] ?? '',
+        states: [...new Set(moves.flatMap(({ from, to }) => [...from, ...to]))],
+        finalStates: names(/^Final: .*$/m.exec(section)?.[0]),
+        events: moves.flatMap(({ events }) => events),
+        moves,
+      };
+    });
+}
+
+const machines = readMachines();
+const machineOf = (resource: string): StateMachine => {
+  const found = machines.find((one) => one.resource === resource);
+  if (found === undefined) throw new Error(`docs/states.md has no ${resource}`);
+  return found;
+};
+
+test('the golden document has every machine', () => {
+  const sizes = machines.map(({ resource, states, moves }) => [resource, states.length, moves.length]);
+  expect(sizes).toEqual([
+    ['webhook', 2, 6],
+    ['customer', 2, 3],
+    ['payment', 14, 24],
+    ['refund', 4, 4],
+    ['dispute', 4, 7],
+    ['transfer', 12, 16],
+  ]);
+});
+
+interface Box {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+function boxOf({ x, y, width }: { x: number; y: number; width: number }): Box {
+  return { left: x - width / 2, right: x + width / 2, top: y - nodeHeight / 2, bottom: y + nodeHeight / 2 };
+}
+
+/** How far a point is from the border of a box, measured along the axes. */
+function distanceToBorder({ left, right, top, bottom }: Box, x: number, y: number): number {
+  const outside = Math.max(left - x, x - right, top - y, y - bottom);
+  if (outside > 0) return outside;
+  return Math.min(x - left, right - x, y - top, bottom - y);
+}
+
+function pointsOf(path: string): readonly (readonly [x: number, y: number])[] {
+  return [...path.matchAll(/(-?[\d.]+),(-?[\d.]+)/g)].map(([, x, y]) => [Number(x), Number(y)] as const);
+}
+
+describe.each(machines.map((machine) => [machine.resource, machine] as const))('%s diagram', (_, machine) => {
+  const placed = place(machine);
+  const boxes = new Map(placed.nodes.map((node) => [node.state, boxOf(node)]));
+  const boxFor = (state: string): Box => {
+    const box = boxes.get(state);
+    if (box === undefined) throw new Error(`${state} has no box`);
+    return box;
+  };
+
+  test('places every state exactly once', () => {
+    expect(placed.nodes.map(({ state }) => state)).toEqual(machine.states);
+  });
+
+  test('keeps a gap between every two states', () => {
+    const all = [...boxes];
+    for (const [index, [state, a]] of all.entries()) {
+      for (const [other, b] of all.slice(index + 1)) {
+        const gap = Math.max(a.left - b.right, b.left - a.right, a.top - b.bottom, b.top - a.bottom);
+        expect(gap, `${state} and ${other}`).toBeGreaterThanOrEqual(10);
+      }
+    }
+  });
+
+  test('draws an arrow for every move between two states, and no other', () => {
+    const drawn = placed.edges.map(({ from, to }) => `${from} ${to}`);
+    const moves = machine.moves
+      .filter(({ stays }) => !stays)
+      .flatMap(({ from, to }) => from.flatMap((source) => to.map((target) => [source, target] as const)))
+      .filter(([source, target]) => source !== target)
+      .map((pair) => pair.join(' '));
+    expect(drawn.toSorted()).toEqual([...new Set(moves)].sort());
+  });
+
+  test('starts every arrow at the border of its source and ends it at the border of its target', () => {
+    for (const { from, to, path } of placed.edges) {
+      const [start, ...rest] = pointsOf(path);
+      const end = rest.at(-1);
+      if (start === undefined || end === undefined) throw new Error(`${from} ${to} has no line`);
+      // Coordinates are written with one decimal.
+      expect(distanceToBorder(boxFor(from), ...start), `${from} to ${to}: start`).toBeLessThanOrEqual(0.1);
+      expect(distanceToBorder(boxFor(to), ...end), `${from} to ${to}: end`).toBeLessThanOrEqual(0.1);
+    }
+  });
+
+  test('keeps states, lines and label positions inside the drawing', () => {
+    for (const [state, { left, right, top, bottom }] of boxes) {
+      expect(Math.min(left, top), state).toBeGreaterThanOrEqual(0);
+      expect(right, state).toBeLessThanOrEqual(placed.width);
+      expect(bottom, state).toBeLessThanOrEqual(placed.height);
+    }
+    for (const { from, to, path, label } of placed.edges) {
+      for (const [x, y] of [...pointsOf(path), [label.x, label.y] as const]) {
+        expect(x, `${from} to ${to}`).toBeGreaterThanOrEqual(0);
+        expect(x, `${from} to ${to}`).toBeLessThanOrEqual(placed.width);
+        expect(y, `${from} to ${to}`).toBeGreaterThanOrEqual(0);
+        expect(y, `${from} to ${to}`).toBeLessThanOrEqual(placed.height);
+      }
+    }
+  });
+
+  test('makes every box wide enough for its name', () => {
+    for (const { state, width } of placed.nodes) expect(width, state).toBeGreaterThan(state.length * 6.5);
+  });
+
+  test('is the same every time', () => {
+    expect(place(structuredClone(machine))).toEqual(placed);
+  });
+
+  test('offers only states that a sequence of moves can reach', () => {
+    for (const status of machine.states) {
+      const ahead = statesAhead(machine, status);
+      expect(ahead).not.toContain(status);
+      expect(ahead).toEqual(machine.states.filter((state) => ahead.includes(state)));
+      const direct = machine.moves.filter(({ from }) => from.includes(status)).flatMap(({ to }) => to);
+      for (const state of direct) if (state !== status) expect(ahead).toContain(state);
+      for (const state of ahead) {
+        const isReached = machine.moves.some(
+          ({ from, to }) =>
+            to.includes(state) && from.some((source) => source === status || ahead.includes(source)),
+        );
+        expect(isReached, `${status} to ${state}`).toBe(true);
+      }
+    }
+  });
+
+  test.each(machine.finalStates)('offers nothing after the final state %s', (state) => {
+    expect(statesAhead(machine, state)).toEqual([]);
+  });
+});
+
+describe('edges', () => {
+  test('join all actions between the same two states', () => {
+    const edge = edgesOf(machineOf('payment')).find(
+      ({ from, to }) => from === 'partially_captured' && to === 'captured',
+    );
+    expect(edge?.actions).toEqual(['capture', 'cancel', 'expire']);
+  });
+
+  test.each([
+    ['disputed', 'charged_back', true],
+    ['disputed', 'settled', true],
+    // A refund request leads there too, so the arrow is not dashed.
+    ['captured', 'refunded', false],
+    ['captured', 'settled', false],
+  ])('%s to %s is triggered by another record only: %s', (from, to, isBrought) => {
+    const edge = edgesOf(machineOf('payment')).find((one) => one.from === from && one.to === to);
+    expect(edge?.isBrought).toBe(isBrought);
+  });
+
+  test.each([
+    ['pending', ['fail'], true],
+    ['pending', ['cancel'], false],
+    ['pending', [], false],
+    ['processing', ['fail'], false],
+  ] as const)(
+    'with status %s and %j allowed, the arrow pending to failed is lit: %s',
+    (status, allowed, isLit) => {
+      const edge = { from: 'pending', to: 'failed', actions: ['fail'], isBrought: false };
+      expect(isOpen(edge, status, allowed)).toBe(isLit);
+    },
+  );
+});
+
+describe('reachOf', () => {
+  test.each([
+    ['authorized', ['capture'], [['capture', ['captured', 'partially_captured'], null]]],
+    [
+      'pending',
+      ['capture'],
+      [['capture', ['captured', 'partially_captured'], 'it is captured automatically']],
+    ],
+    ['partially_refunded', ['settle'], [['settle', ['partially_refunded'], 'it is not settled yet']]],
+    [
+      'failed',
+      ['retry'],
+      [['retry', ['pending'], 'the decline was soft and fewer than 3 attempts were made']],
+    ],
+    // Only another record loses a dispute for the payment.
+    ['disputed', ['dispute_lost'], [['dispute_lost', [], null]]],
+    ['refunded', [], []],
+  ] as const)('a %s payment with %j allowed', (status, allowed, expected) => {
+    const reach = reachOf(machineOf('payment'), status, allowed);
+    expect(reach.map(({ action, to, condition }) => [action, to, condition])).toEqual(expected);
+  });
+});
+
+describe('labels', () => {
+  const label = (x: number, y: number, words: string): Label & { words: string } => ({
+    x,
+    y,
+    words,
+    anchor: 'middle',
+  });
+
+  test('that do not cover each other stay in place', () => {
+    const labels = [label(0, 0, 'capture'), label(0, 14, 'cancel'), label(200, 0, 'fail')];
+    expect(apart(labels)).toEqual(labels);
+  });
+
+  test('that cover each other move down line by line, and the first stays', () => {
+    const moved = apart([label(0, 0, 'capture'), label(5, 3, 'cancel'), label(2, 1, 'expire')]);
+    expect(moved.map(({ y }) => y)).toEqual([0, 17, 43]);
+  });
+
+  test.each(machines.map((machine) => [machine.resource, machine] as const))(
+    'of the moves that leave one %s state never cover each other',
+    (_, machine) => {
+      for (const status of machine.states) {
+        const edges = place(machine).edges.filter(({ from }) => from === status);
+        const labels = apart(edges.map((edge) => ({ ...edge.label, words: edge.actions.join(', ') })));
+        for (const [index, a] of labels.entries()) {
+          for (const b of labels.slice(index + 1)) {
+            const room = ((a.words.length + b.words.length) / 2) * 6.7;
+            const isApart = Math.abs(a.y - b.y) >= 14 || Math.abs(a.x - b.x) >= room;
+            expect(isApart, `${status}: ${a.words} and ${b.words}`).toBe(true);
+          }
+        }
+      }
+    },
+  );
+});

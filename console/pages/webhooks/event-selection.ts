@@ -1,0 +1,20 @@
+import type { Capabilities } from '../../client/shapes.ts';
+
+type EventType = Capabilities['events'][number];
+
+/** The event types whose name or description contains the search text. */
+export function matchingTypes(events: readonly EventType[], query: string): readonly EventType[] {
+  const wanted = query.trim().toLowerCase();
+  return events.filter(({ type, description }) => `${type} ${description}`.toLowerCase().includes(wanted));
+}
+
+/** The subscription after one type is switched on or off. */
+export function withType(value: readonly string[], type: string, isOn: boolean): readonly string[] {
+  return isOn ? [...value, type] : value.filter((one) => one !== type);
+}
+
+/** The subscription after a resource's wildcard is switched on or off; it replaces the resource's single types. */
+export function withResource(value: readonly string[], resource: string, isOn: boolean): readonly string[] {
+  const others = value.filter((one) => !one.startsWith(`${resource}.`));
+  return isOn ? [...others, `${resource}.*`] : others;
+}
