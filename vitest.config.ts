@@ -1,46 +1,56 @@
 import { defineConfig } from 'vitest/config';
-import { SlowestFirst } from './test/support/slowest-first.ts';
+import { Progress } from './test/support/progress.ts';
 
 /**
- * Tests that only ask a server of their own share a process with those before them: reading all modules anew took each of these
- * files about three seconds, which was a quarter of the whole run. Those that start servers, take a browser, or look at what a
- * process has loaded, have one to themselves.
+ * The four tiers of the suite, fastest first. A test belongs to the fastest tier that can hold its guarantee:
+ *
+ * - `unit`: pure code, in memory. No server, no database, no process.
+ * - `api`: a server in the test process, on PGlite and on PostgreSQL. Files of one worker share servers and modules.
+ * - `process`: real server processes, signals, kills, the command line.
+ * - `browser`: the console and the documentation in Chromium.
  */
-const folders = [
-  ...['api', 'cli', 'console', 'contract', 'db', 'engine', 'examiner', 'ledger', 'operator', 'sdk'],
-  ...['security', 'workers'],
-];
-const together = [
-  'src/**/*.test.ts',
-  'console/**/*.test.ts',
-  ...folders.map((folder) => `test/${folder}/**/*.test.ts`),
-];
-const apart = [
-  ...['test/sdk/package.test.ts', 'test/sdk/guide.test.ts', 'test/sdk/generator.test.ts'],
+const unit = ['src/**/*.test.ts', 'console/**/*.test.ts', 'test/{tidy,ledger,model}/**/*.test.ts'];
+const api = ['test/{api,console,contract,db,engine,examiner,operator,sdk,security,workers}/**/*.test.ts'];
+const browser = ['test/browser/**/*.test.ts'];
+/** Files in folders of other tiers that start processes. */
+const processes = [
+  'src/db/data-directory-lock.test.ts',
+  ...['guide', 'package', 'generator'].map((name) => `test/sdk/${name}.test.ts`),
   'test/security/secrets.test.ts',
 ];
 
+const withDatabase = {
+  globalSetup: ['test/support/global-setup.ts'],
+  setupFiles: ['test/support/contract-setup.ts'],
+};
+
 export default defineConfig({
   test: {
-    // Processes, not threads: a test that holds a WebAssembly database gives all its memory back when it ends.
+    // Processes, not threads: a WebAssembly database frees its memory only when the process ends.
     pool: 'forks',
     maxWorkers: 2,
     // For tests that hang only: on a busy machine each takes many times as long.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    globalSetup: ['test/support/global-setup.ts'],
-    sequence: { sequencer: SlowestFirst },
-    setupFiles: ['test/support/contract-setup.ts'],
-    reporters: ['default'],
+    // Output of passed tests is not shown.
+    silent: 'passed-only',
+    reporters: [new Progress()],
     projects: [
+      { extends: true, test: { name: 'unit', include: unit, exclude: processes, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'api', include: api, exclude: processes, isolate: false, ...withDatabase },
+      },
       {
         extends: true,
         test: {
-          name: 'apart',
-          include: ['test/*.test.ts', `test/!(${folders.join('|')})/**/*.test.ts`, ...apart],
+          name: 'process',
+          include: ['test/**/*.test.ts', ...processes],
+          exclude: [...unit, ...api, ...browser].filter((pattern) => !processes.includes(pattern)),
+          ...withDatabase,
         },
       },
-      { extends: true, test: { name: 'together', include: together, exclude: apart, isolate: false } },
+      { extends: true, test: { name: 'browser', include: browser, ...withDatabase } },
     ],
   },
 });

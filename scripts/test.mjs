@@ -1,28 +1,46 @@
-// `npm test`: prepares the checkout, then runs every check and says at the end how each went.
-// With arguments (`npm test -- test/api/payments.test.ts`) only vitest runs, and gets them.
+// `npm test`: prepares the checkout, then runs the linter, the type checks and all four tiers of tests, and prints how long each took.
+//   npm test -- test/api/payments.test.ts   only vitest, with these arguments
+//   npm run test:unit                       one tier (`--tier unit`)
 import { prepare, run, tools } from './prepare.mjs';
 
+const tiers = ['unit', 'api', 'process', 'browser'];
+
 const args = await prepare(process.argv.slice(2));
-const vitest = { name: 'vitest run', command: [tools.vitest, 'run', ...args] };
-const checks = [
+const vitest = (/** @type {string} */ name, /** @type {string[]} */ ...more) => ({
+  name,
+  command: [tools.vitest, 'run', ...more],
+});
+const ofTier = (/** @type {string} */ tier) => vitest(`test:${tier}`, '--project', tier);
+const everything = [
   { name: 'biome check', command: [tools.biome, 'check'] },
   { name: 'tsc --noEmit', command: [tools.tsc, '--noEmit', '-p', 'tsconfig.json'] },
   { name: 'tsc --noEmit (console)', command: [tools.tsc, '--noEmit', '-p', 'console/tsconfig.json'] },
-  vitest,
+  ...tiers.map(ofTier),
 ];
 
+const [flag, tier, ...rest] = args;
+const checks =
+  flag === '--tier'
+    ? [vitest(`test:${tier}`, '--project', tier ?? '', ...rest)]
+    : args.length > 0
+      ? [vitest('vitest run', ...args)]
+      : everything;
+
 const results = [];
-for (const { name, command } of args.length > 0 ? [vitest] : checks) {
+for (const { name, command } of checks) {
   process.stdout.write(`\n== ${name}\n`);
   const startedAt = performance.now();
   const { code } = await run(command, { show: true });
-  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  process.stdout.write(`== ${name}: ${seconds} s\n`);
-  results.push({ name, seconds, passed: code === 0 });
+  results.push({ name, seconds: (performance.now() - startedAt) / 1_000, passed: code === 0 });
 }
 
+const total = results.reduce((sum, { seconds }) => sum + seconds, 0);
 process.stdout.write('\n');
 for (const { name, seconds, passed } of results) {
-  process.stdout.write(`${passed ? 'passed' : 'FAILED'}  ${name} (${seconds} s)\n`);
+  process.stdout.write(
+    `${passed ? 'passed' : 'FAILED'}  ${name.padEnd(24)} ${seconds.toFixed(1).padStart(7)} s\n`,
+  );
 }
+if (results.length > 1)
+  process.stdout.write(`${' '.repeat(8)}${'total'.padEnd(24)} ${total.toFixed(1).padStart(7)} s\n`);
 process.exitCode = results.every(({ passed }) => passed) ? 0 : 1;

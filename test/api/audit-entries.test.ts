@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { type House, house, invite, ok } from '../support/visitor.ts';
 
@@ -28,14 +28,13 @@ describe.each(databaseKinds)('the audit trail over the API on %s', (kind) => {
   let paymentId: string;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await tenant(server);
     paymentId = ok(await acme.client.post('developer_api_payments', { amount: 100, currency: 'EUR' })).id;
     await acme.client.post(`developer_api_payments/${paymentId}/advance`, { action: 'refund', amount: 1 });
     const other = await acme.addKey({ application: 'mobile' });
     ok(await other.client.post('developer_api_customers', { name: 'Ada' }));
   });
-  afterAll(() => server?.close());
 
   const list = async (query = '', { client }: Pick<Tenant, 'client'> = acme) => {
     const { data, ...rest } = ok(await client.get(path, query));

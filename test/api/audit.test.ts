@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../src/kernel/limits.ts';
 import { selectList, type Table } from '../../src/kernel/table.ts';
 import type { AuditRow, EventRow, HistoryRow } from '../../src/kernel/trail.ts';
 import { auditTable, eventsTable, historyTable } from '../../src/kernel/trail.ts';
 import type { Server } from '../../src/server.ts';
 import type { Answer, Body } from '../support/api-client.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
 const payments = 'developer_api_payments';
@@ -21,10 +21,9 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
   let acme: Tenant;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await tenant(server);
   });
-  afterAll(() => server?.close());
 
   const rowsOf = <Row>(table: Table<Row>, condition: string, values: readonly unknown[]) =>
     server.database.query<Row>(

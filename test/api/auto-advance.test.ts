@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { paymentScenarios } from '../../src/kernel/scenario.ts';
 import { stepDelaysMs } from '../../src/resources/payment-scenario/machine.ts';
 import type { Server } from '../../src/server.ts';
-import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import { movedBy, openShop, type Shop, secondMs, start, text, timersOf } from './clockwork.ts';
 import { done } from './lifecycle.ts';
 
@@ -160,14 +160,13 @@ describe.each(databaseKinds)('autoAdvance on %s', (kind) => {
 
   beforeAll(async () => {
     // Without the worker that looks for what is due: it goes by real time, and these tests by their own.
-    server = await openServer(kind, { role: 'api' });
+    server = await sharedServer(kind, 'api');
     app = openApp(server, { wallClock: () => wall });
   });
   beforeEach(async () => {
     wall = start;
     shop = await openShop(server, app);
   });
-  afterAll(() => server?.close());
 
   async function expectWalk(body: object, steps: readonly Step[], end: string): Promise<void> {
     const payment = await shop.life.create({ autoAdvance: true, ...body });

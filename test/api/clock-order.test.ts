@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Submission } from '../../src/engine/submission.ts';
 import { beginAdvance } from '../../src/resources/clocks/machine.ts';
 import type { Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import type { Body } from '../support/api-client.ts';
 import { withStatus } from '../support/receiver.ts';
-import { decidedOn, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import { clockwork } from './clockwork.ts';
 import { openHookShop, receiving } from './hooks.ts';
 import { done, lifecycle } from './lifecycle.ts';
@@ -15,13 +15,12 @@ const quote = { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 10_0
 /** An advance is over after 1.5 seconds instead of 30. */
 const haste = 20;
 
-describe.each(decidedOn('pglite'))('an advance beside a receiver that hangs, on %s', (kind) => {
+describe.each(databaseKinds)('an advance beside a receiver that hangs, on %s', (kind) => {
   let server: Server;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
   });
-  afterAll(() => server?.close());
 
   test('keeps timers behind the deliveries that are due before them, and reports what is left', async () => {
     const runner = new ClockRunner({

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { rowsLookedAtMax } from '../../src/resources/audit/store.ts';
 import { consoleRoutes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { readConsole } from '../support/principal.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
 interface Entry {
@@ -33,13 +33,12 @@ describe.each(databaseKinds)('the audit trail in the console on %s', (kind) => {
     whose.client.post('developer_api_payments', body);
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     [acme, other] = [await tenant(server), await tenant(server)];
     paymentId = (await pay()).body.id;
     await pay(acme, { amount: 100, currency: 'XXX' });
     await pay(other);
   });
-  afterAll(() => server?.close());
 
   test('shows who did what, newest first, keys and the server by name', async () => {
     const { data, hasMore } = await list();

@@ -4,7 +4,7 @@ import { consoleRoutes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { readConsole } from '../support/principal.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
 interface Overview {
@@ -46,11 +46,10 @@ describe.each(databaseKinds)('the overview on %s', (kind) => {
   };
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     receiver = await openReceiver();
   });
   afterAll(async () => {
-    await server?.close();
     await receiver?.close();
   });
 

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { consoleRoutes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { readConsole } from '../support/principal.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
 interface Found {
@@ -26,10 +26,9 @@ describe.each(databaseKinds)('search on %s', (kind) => {
   };
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     [acme, other] = [await tenant(server), await tenant(server)];
   });
-  afterAll(() => server?.close());
 
   test('finds whatever has the id, and nothing of another organization', async () => {
     const payment = await make('developer_api_payments', { ...money, reference: 'by-id' });

@@ -3,7 +3,7 @@ import { consoleRoutes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { readConsole } from '../support/principal.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
 interface Item {
@@ -45,13 +45,12 @@ describe.each(databaseKinds)('a timeline on %s', (kind) => {
     items.filter((item) => item.kind === which).map(({ title }) => title);
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     [acme, other] = [await tenant(server), await tenant(server)];
     receiver = await openReceiver();
     await post('developer_api_webhooks', { url: receiver.url, eventTypes: ['payment.captured'] });
   });
   afterAll(async () => {
-    await server?.close();
     await receiver?.close();
   });
 

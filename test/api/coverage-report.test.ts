@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { openPglite } from '../../src/db/pglite.ts';
 import { CoverageJournal } from '../../src/engine/coverage-journal.ts';
 import { type CoverageReport, coverageOf, junitOf } from '../../src/resources/coverage/api.ts';
@@ -12,7 +12,7 @@ import { Coverage } from '../../src/workers/coverage.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { openReceiver } from '../support/receiver.ts';
-import { decidedOn, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, openServer, sharedServer } from '../support/server.ts';
 import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
 import { auditOf, found, newcomer, ok, register } from '../support/visitor.ts';
 
@@ -43,15 +43,14 @@ async function counts(holder: Pick<KeyHolder, 'client'>): Promise<Counts> {
   return rest;
 }
 
-describe.each(decidedOn('postgres'))('coverage on %s', (kind) => {
+describe.each(databaseKinds)('coverage on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await tenant(server);
   });
-  afterAll(() => server?.close());
 
   describe('what can be met', () => {
     const namesOf = async (kindOf: string) => {

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { limits } from '../../src/kernel/limits.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, seenCodes } from '../support/api-client.ts';
 import { type Reply, withStatus } from '../support/receiver.ts';
-import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { type Advanced, clockwork, dayMs, expectSorted, secondMs, text } from './clockwork.ts';
 import { provokedBy } from './codes.ts';
@@ -59,7 +59,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
   let shop: HookShop;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     other = await tenant(server);
     // Every statement of sending is known to the database before time is measured.
     const warm = await openHookShop(server);
@@ -70,7 +70,6 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
   beforeEach(async () => {
     shop = await openHookShop(server);
   });
-  afterAll(() => server?.close());
 
   const nowMs = async () => Date.parse((await shop.time.read()).now);
 

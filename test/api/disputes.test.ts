@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, type Body, seenCodes } from '../support/api-client.ts';
-import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { provokedBy } from './codes.ts';
 import { done, type Lifecycle, lifecycle, unknownIds, walked } from './lifecycle.ts';
@@ -16,12 +16,11 @@ describe.each(databaseKinds)('disputes on %s', (kind) => {
   let life: Lifecycle;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await tenant(server);
     other = await tenant(server);
     life = lifecycle(acme.client);
   });
-  afterAll(() => server?.close());
 
   async function disputed(
     steps: readonly (string | object)[] = ['capture', 'dispute'],

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../src/http/openapi.ts';
 import { compileBody } from '../../src/http/validate.ts';
 import type { AnyResource } from '../../src/kernel/command.ts';
@@ -9,7 +9,7 @@ import { eventTypes, toldNames } from '../../src/kernel/machine.ts';
 import { catalogueOf } from '../../src/resources/event-catalogue/machine.ts';
 import { eventCatalogue, resources, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
 const telling = resources.filter(({ emitsEvents }) => emitsEvents);
@@ -201,15 +201,14 @@ describe('in the OpenAPI document', () => {
   );
 });
 
-describe.each(decidedOn('pglite'))('served on %s', (kind) => {
+describe.each(databaseKinds)('served on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await tenant(server);
   });
-  afterAll(() => server?.close());
 
   test('capabilities has every type with its words and a whole event, and a schema for each resource', async () => {
     const { body } = await acme.client.get('developer_api_capabilities');

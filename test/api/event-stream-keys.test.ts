@@ -1,25 +1,25 @@
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
 import type { Body } from '../support/api-client.ts';
 import { type Listener, listenTo, soon } from '../support/listener.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { openReceiver } from '../support/receiver.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, openServer, sharedServer } from '../support/server.ts';
 import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
 
 const events = 'developer_api_webhook_events';
 const payments = 'developer_api_payments';
 const small = { amount: 100, currency: 'EUR' };
 
-describe.each(decidedOn('postgres'))('the stream of events for keys on %s', (kind) => {
+describe.each(databaseKinds)('the stream of events for keys on %s', (kind) => {
   let server: Server;
   let url: string;
   let acme: Tenant;
   const open = new Set<Listener>();
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     url = await server.listen();
     acme = await tenant(server);
   });
@@ -27,7 +27,6 @@ describe.each(decidedOn('postgres'))('the stream of events for keys on %s', (kin
     for (const listener of open) listener.close();
     open.clear();
   });
-  afterAll(() => server?.close());
 
   async function listen(
     { key }: Pick<KeyHolder, 'key'> = acme,

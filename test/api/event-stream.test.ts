@@ -9,7 +9,7 @@ import { firstIdAt } from '../../src/kernel/ids.ts';
 import type { Server } from '../../src/server.ts';
 import { type Listener, listenTo, soon } from '../support/listener.ts';
 import { migratedDatabase } from '../support/postgres.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { databaseKinds, openServer, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
 interface Told {
@@ -26,7 +26,7 @@ describe.each(databaseKinds)('the stream of events on %s', (kind) => {
   const opened = new Set<http.ClientRequest>();
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     [acme, other] = [await tenant(server), await tenant(server)];
     streams = server.eventStreams;
     app = Fastify();
@@ -41,7 +41,6 @@ describe.each(databaseKinds)('the stream of events on %s', (kind) => {
     for (const request of opened) request.destroy();
     app?.server.closeAllConnections();
     await app?.close();
-    await server?.close();
   });
 
   async function listen(orgId: string, headers: Record<string, string> = {}) {

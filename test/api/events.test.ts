@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { apiVersion } from '../../src/kernel/version.ts';
 import { eventCatalogue } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, seenCodes } from '../support/api-client.ts';
 import { withStatus } from '../support/receiver.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
 import { provokedBy } from './codes.ts';
 import {
@@ -38,13 +38,12 @@ describe.each(databaseKinds)('events on %s', (kind) => {
   let shop: HookShop;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     other = await tenant(server);
   });
   beforeEach(async () => {
     shop = await openHookShop(server);
   });
-  afterAll(() => server?.close());
 
   const list = (query: string) => shop.client.get(events, query);
   const idsOf = async (query: string) => done(await list(query)).data.map(({ id }) => id);

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { idPattern } from '../../src/kernel/ids.ts';
 import { type Scope, scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
 import { ApiClient, type Body, seenCodes } from '../support/api-client.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { provokedBy } from './codes.ts';
 import { expectRefused } from './hooks.ts';
@@ -127,15 +127,14 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['methods for webhooks', { on: 'webhooks', fault: drop, count: 1, methods: ['GET'] }, '/methods'],
 ];
 
-describe.each(decidedOn('pglite'))('fault plans on %s', (kind) => {
+describe.each(databaseKinds)('fault plans on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await tenant(server);
   });
-  afterAll(() => server?.close());
 
   const create = async (client: ApiClient, body: object = idle): Promise<Body> =>
     done(await client.post(plans, body));

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import type { ReadRoute } from '../../src/kernel/route.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import type { Body } from '../support/api-client.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { viewerOf } from '../support/principal.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, openServer, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { found, newcomer, ok, register } from '../support/visitor.ts';
 import { head, RawConnection } from '../system/raw-connection.ts';
@@ -19,15 +19,14 @@ import { done } from './lifecycle.ts';
 const customers = 'developer_api_customers';
 const error = { type: 'error', code: 'service_unavailable' } as const;
 
-describe.each(decidedOn('postgres'))('faults of requests on %s', (kind) => {
+describe.each(databaseKinds)('faults of requests on %s', (kind) => {
   let server: Server;
   let url: string;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     url = await server.listen();
   });
-  afterAll(() => server?.close());
 
   /** An organization of one test and its wire. */
   async function open(at = url, on = server): Promise<Tenant & { readonly wire: Wire }> {

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { withStatus } from '../support/receiver.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, openServer, sharedServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 import { hourMs, text } from './clockwork.ts';
 import { hitsOf, plan, plans, readPlan } from './faults.ts';
@@ -26,13 +26,12 @@ import { done } from './lifecycle.ts';
 
 type Struck = Attempt & { readonly faultPlanId: string | null };
 
-describe.each(decidedOn('postgres'))('faults of webhooks on %s', (kind) => {
+describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
   let server: Server;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
   });
-  afterAll(() => server?.close());
 
   const idsOf = (receiver: Receiver) => payloadsOf(receiver).map(({ id }) => id);
   const attemptsOf = async (shop: HookShop, eventId: string) => {

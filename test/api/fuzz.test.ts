@@ -11,7 +11,7 @@ import type { Server } from '../../src/server.ts';
 import { type Answer, type Body, expectEnvelope } from '../support/api-client.ts';
 import { effort } from '../support/effort.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { fits, invalid, type JsonSchema, type Likely, schemaOf, valid } from './arbitraries.ts';
 
@@ -41,7 +41,7 @@ const querySchema = (route: Route): JsonSchema => {
   return query ? schemaOf(query) : { type: 'object', additionalProperties: false };
 };
 
-describe.each(decidedOn('postgres'))('any request on %s', (kind) => {
+describe.each(databaseKinds)('any request on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   /** Where much is made. What is compared before and after stays small. */
@@ -64,7 +64,7 @@ describe.each(decidedOn('postgres'))('any request on %s', (kind) => {
   let tables: readonly string[];
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await tenant(server);
     busy = await tenant(server);
     customerId = (await acme.client.post('developer_api_customers', { name: 'Ada' })).body.id;
@@ -101,7 +101,6 @@ describe.each(decidedOn('postgres'))('any request on %s', (kind) => {
     expect(tables).toContain('payments');
   });
   afterAll(async () => {
-    await server?.close();
     await receiver?.close();
   });
 

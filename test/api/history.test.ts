@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { done, type Lifecycle, lifecycle, unknownIds, walked } from './lifecycle.ts';
 import { payments } from './trails.ts';
@@ -13,12 +13,11 @@ describe.each(databaseKinds)('the history on %s', (kind) => {
   let life: Lifecycle;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await tenant(server);
     other = await tenant(server);
     life = lifecycle(acme.client);
   });
-  afterAll(() => server?.close());
 
   describe('200', () => {
     test('tells of each move who, when, from where to where, its event and its entries', async () => {

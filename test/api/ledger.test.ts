@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { accounts } from '../../src/ledger/accounts.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, type Body } from '../support/api-client.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { done, type Lifecycle, lifecycle, unknownIds, walked } from './lifecycle.ts';
 import { payments } from './trails.ts';
@@ -22,12 +22,11 @@ describe.each(databaseKinds)('the ledger on %s', (kind) => {
   let life: Lifecycle;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await tenant(server);
     other = await tenant(server);
     life = lifecycle(acme.client);
   });
-  afterAll(() => server?.close());
 
   const balancesOf = async (client: ApiClient, query = '') =>
     done(await client.get(balances, query)) as Body & Balances;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../src/http/openapi.ts';
 import { isStream, type Route } from '../../src/kernel/route.ts';
 import { isScope, scopes, scopesNeeded } from '../../src/kernel/scopes.ts';
 import { eventCatalogue, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, ApiClient, type Body } from '../support/api-client.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type KeyHolder, newKey, type Tenant, tenant } from '../support/tenant.ts';
 import { schemaOf, valid } from './arbitraries.ts';
 
@@ -28,19 +28,18 @@ const bodies = new Map<string, unknown>([
 /** Nothing listens here. */
 const nowhere = 'http://127.0.0.1:9/';
 
-describe.each(decidedOn('postgres'))('permissions on %s', (kind) => {
+describe.each(databaseKinds)('permissions on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let keys: ReadonlyMap<string, KeyHolder>;
   const hooks = new Map<string, Body>();
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await tenant(server);
     const holders = await Promise.all(keyKinds.map((some) => acme.addKey({ scopes: some })));
     keys = new Map(holders.map((holder, i) => [nameOf(keyKinds[i] ?? []), holder]));
   });
-  afterAll(() => server?.close());
 
   function call(client: ApiClient, route: Route, id: string, isLetIn = false): Promise<Answer> {
     const path = route.path.replace(/\{\w+\}/, id);

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { meridian } from '../../src/provider/meridian.ts';
 import { tidewater } from '../../src/provider/tidewater.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, type Body } from '../support/api-client.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { done, type Lifecycle, lifecycle, unknownIds, walked } from './lifecycle.ts';
 import { payments } from './trails.ts';
@@ -17,12 +17,11 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
   let life: Lifecycle;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await tenant(server);
     other = await tenant(server);
     life = lifecycle(acme.client);
   });
-  afterAll(() => server?.close());
 
   /** Oldest first, as they came in. */
   const eventsOf = async (id: string) =>

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { providers } from '../../src/provider/index.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, ApiClient, type Body } from '../support/api-client.ts';
-import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import { openShop, rowsOf, type Shop, start, text } from './clockwork.ts';
 import { done, walked } from './lifecycle.ts';
 
@@ -25,10 +25,9 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
 
   beforeAll(async () => {
     // Without the worker that looks for what is due: it goes by real time, and these tests by their own.
-    server = await openServer(kind, { role: 'api' });
+    server = await sharedServer(kind, 'api');
     app = openApp(server, { wallClock: () => wall });
   });
-  afterAll(() => server?.close());
 
   const compared = async (shop: Shop, query = '') =>
     done(await shop.client.get(reconciliation, query)) as Compared;

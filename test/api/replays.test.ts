@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { limits } from '../../src/kernel/limits.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, type Body, seenCodes } from '../support/api-client.ts';
 import { withStatus } from '../support/receiver.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { secondMs, text } from './clockwork.ts';
 import { provokedBy } from './codes.ts';
@@ -39,14 +39,13 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
   let since: number;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     other = await tenant(server);
   });
   beforeEach(async () => {
     shop = await openHookShop(server);
     since = Date.parse((await shop.time.read()).now);
   });
-  afterAll(() => server?.close());
 
   /** All that was told in this test. */
   const everything = () => ({ from: text(since - secondMs), to: text(since + 40 * 86_400 * secondMs) });

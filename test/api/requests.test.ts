@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { openPglite } from '../../src/db/pglite.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
 import { RequestJournal } from '../../src/engine/request-journal.ts';
@@ -20,7 +20,7 @@ import type { Server } from '../../src/server.ts';
 import { RequestLog } from '../../src/workers/request-log.ts';
 import type { Answer, ApiClient, Body } from '../support/api-client.ts';
 import { migratedDatabase } from '../support/postgres.ts';
-import { decidedOn, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, openServer, sharedServer } from '../support/server.ts';
 import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
 
 const payments = 'developer_api_payments';
@@ -59,17 +59,16 @@ async function ask<Shown>(
 
 const idOf = (answer: Answer) => String(answer.headers['request-id']);
 
-describe.each(decidedOn('postgres'))('the request log on %s', (kind) => {
+describe.each(databaseKinds)('the request log on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let app: string;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await tenant(server);
     app = acme.appId;
   });
-  afterAll(() => server?.close());
 
   const list = async (owner: KeyHolder, query: Record<string, unknown> = {}) => {
     await server.requestLog.flush();

@@ -8,7 +8,7 @@ import { countRows, populate, settle } from '../operator/populate.ts';
 import { type ApiClient, seenCodes } from '../support/api-client.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { databaseKinds, openServer, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { provokedBy } from './codes.ts';
 
@@ -55,11 +55,10 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
   let server: Server;
   let receiver: Receiver;
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     receiver = await openReceiver();
   });
   afterAll(async () => {
-    await server?.close();
     await receiver?.close();
   });
 

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { declineCodes, declines } from '../../src/kernel/decline.ts';
 import { magicAmounts, paymentScenarios, testCards } from '../../src/kernel/scenario.ts';
 import type { Server } from '../../src/server.ts';
 import type { Body } from '../support/api-client.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { done, type Lifecycle, lifecycle } from './lifecycle.ts';
 import { payments, together } from './trails.ts';
@@ -37,17 +37,16 @@ function walkOf(scenario: string): readonly string[] | undefined {
   return hardCodes.includes(scenario.slice('decline:'.length)) ? ['failed'] : soft;
 }
 
-describe.each(decidedOn('pglite'))('scenarios on %s', (kind) => {
+describe.each(databaseKinds)('scenarios on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let life: Lifecycle;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await tenant(server);
     life = lifecycle(acme.client);
   });
-  afterAll(() => server?.close());
 
   async function statuses(id: string): Promise<string[]> {
     const seen: string[] = [];

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { apiVersion } from '../../src/kernel/version.ts';
 import { providers } from '../../src/provider/index.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import { clockwork, dayMs, hourMs, openShop, rowsOf, type Shop, start, text } from './clockwork.ts';
 import { done, lifecycle, walked } from './lifecycle.ts';
 
@@ -22,14 +22,13 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
 
   beforeAll(async () => {
     // Without the worker that looks for what is due: it goes by real time, and these tests by their own.
-    server = await openServer(kind, { role: 'api' });
+    server = await sharedServer(kind, 'api');
     app = openApp(server, { wallClock: () => wall });
   });
   beforeEach(async () => {
     wall = start;
     shop = await openShop(server, app);
   });
-  afterAll(() => server?.close());
 
   const listed = async (query = '') => done(await shop.client.get(settlements, query));
   const report = async (date: string, query = '') =>

@@ -1,12 +1,12 @@
 // One slow or dead endpoint never delays the others: with real sockets, and in real time, because that is what is claimed.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as after } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { limits } from '../../src/kernel/limits.ts';
 import type { Server } from '../../src/server.ts';
 import type { Body } from '../support/api-client.ts';
 import { openReceiver, type Receiver, type Reply } from '../support/receiver.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { rowsOf } from './clockwork.ts';
 import { done } from './lifecycle.ts';
@@ -54,14 +54,13 @@ const answers: Reply = (_received, response) => {
   response.writeHead(204).end();
 };
 
-describe.each(decidedOn('postgres'))('slow receivers on %s', (kind) => {
+describe.each(databaseKinds)('slow receivers on %s', (kind) => {
   let server: Server;
   let address: string;
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     address = await server.listen();
   });
-  afterAll(() => server?.close());
 
   async function endpoint({ client }: Tenant, receiver: Receiver, settings: object = {}): Promise<string> {
     const asked = { url: receiver.url, eventTypes: ['payment.created'], ...settings };

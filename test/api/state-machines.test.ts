@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { resources } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
 const path = 'developer_api_state_machines';
@@ -22,19 +22,18 @@ interface Shown {
   }[];
 }
 
-describe.each(decidedOn('pglite'))('state machines on %s', (kind) => {
+describe.each(databaseKinds)('state machines on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let machines: ReadonlyMap<string, Shown>;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await tenant(server);
     const { body } = await acme.client.get(path);
     expect(body).toMatchObject({ object: 'state_machines', status: 'ok' });
     machines = new Map((body.machines as Shown[]).map((machine) => [machine.resource, machine]));
   });
-  afterAll(() => server?.close());
 
   const shown = (name: string) => {
     const machine = machines.get(name);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import type { ReadRoute } from '../../src/kernel/route.ts';
@@ -7,7 +7,7 @@ import { apiVersion } from '../../src/kernel/version.ts';
 import { routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, seenCodes } from '../support/api-client.ts';
-import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, openServer, sharedServer } from '../support/server.ts';
 import { newKey, type Tenant, tenant } from '../support/tenant.ts';
 import { provokedBy } from './codes.ts';
 
@@ -20,11 +20,10 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
   let nobody: ApiClient;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await tenant(server);
     nobody = new ApiClient(server.app, null);
   });
-  afterAll(() => server?.close());
 
   describe('200', () => {
     test('status says whom the key stands for, with its scopes and the clock', async () => {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Engine } from '../../src/engine/engine.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
 import { type Answer as EngineAnswer, refusalAnswer, type Submission } from '../../src/engine/submission.ts';
@@ -11,7 +11,7 @@ import { fireTimers } from '../../src/resources/timers/machine.ts';
 import type { Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { startTimers } from '../../src/workers/timers.ts';
-import { decidedOn, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import {
   type Abandoned,
   type Advanced,
@@ -36,7 +36,7 @@ import { payments, together } from './trails.ts';
 const week = 7 * dayMs;
 const weekSeconds = week / secondMs;
 
-describe.each(decidedOn('postgres'))('timers on %s', (kind) => {
+describe.each(databaseKinds)('timers on %s', (kind) => {
   let server: Server;
   let app: FastifyInstance;
   let wall = start;
@@ -53,7 +53,7 @@ describe.each(decidedOn('postgres'))('timers on %s', (kind) => {
 
   beforeAll(async () => {
     // Without the worker that looks for what is due: it goes by real time, and these tests by their own.
-    server = await openServer(kind, { role: 'api' });
+    server = await sharedServer(kind, 'api');
     app = openApp(server, { wallClock });
     runner = new ClockRunner({
       ...server,
@@ -67,7 +67,6 @@ describe.each(decidedOn('postgres'))('timers on %s', (kind) => {
     errors.length = 0;
     shop = await openShop(server, app);
   });
-  afterAll(() => server?.close());
 
   const statusOf = async (id: string) => (await shop.life.read(id)).status;
   const dispute = async (id: string) => done(await shop.client.get(`developer_api_disputes/${id}`));

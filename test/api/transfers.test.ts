@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import { type Answer, ApiClient, type Body, seenCodes } from '../support/api-client.ts';
-import { databaseKinds, openApp, openEngine, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, openEngine, sharedServer } from '../support/server.ts';
 import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
 import { provokedBy } from './codes.ts';
 import { done, expectReplay, walked } from './lifecycle.ts';
@@ -25,11 +25,10 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
   let other: Tenant;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await tenant(server, agreed);
     other = await tenant(server, agreed);
   });
-  afterAll(() => server?.close());
 
   const advance = (client: ApiClient, id: string, body?: unknown, query = '') =>
     client.post(`${transfers}/${id}/advance`, body, { query });

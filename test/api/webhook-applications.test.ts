@@ -3,7 +3,7 @@ import { scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, type Body } from '../support/api-client.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
 import { found, newcomer, ok, type Person, register } from '../support/visitor.ts';
 import { deliveries, events, replays, webhooks } from './hooks.ts';
 
@@ -15,7 +15,7 @@ interface Application {
 }
 
 /** Two applications of one organization, each with a key and a webhook, and the person who owns them. */
-describe.each(decidedOn('pglite'))('webhooks of another application on %s', (kind) => {
+describe.each(databaseKinds)('webhooks of another application on %s', (kind) => {
   let server: Server;
   let receiver: Receiver;
   let owner: Person;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import type { Server } from '../../src/server.ts';
 import type { Body } from '../support/api-client.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
 import { openShop, rowsOf, type Shop } from './clockwork.ts';
 import { done } from './lifecycle.ts';
 
@@ -44,7 +44,7 @@ const refused = {
   'example.com/hook': /^The URL cannot be read/,
 } as const;
 
-describe.each(decidedOn('pglite'))('webhooks that may not go to private addresses on %s', (kind) => {
+describe.each(databaseKinds)('webhooks that may not go to private addresses on %s', (kind) => {
   let server: Server;
   let shop: Shop;
   let receiver: Receiver;

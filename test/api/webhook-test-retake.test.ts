@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { newSuffix } from '../../src/engine/ids.ts';
 import { claim } from '../../src/http/idempotency.ts';
 import { formatId } from '../../src/kernel/ids.ts';
@@ -6,15 +6,14 @@ import { defaultTerms } from '../../src/kernel/terms.ts';
 import { beginTest } from '../../src/resources/webhook-tests/machine.ts';
 import type { Server } from '../../src/server.ts';
 import { openReceiver } from '../support/receiver.ts';
-import { decidedOn, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 
-describe.each(decidedOn('pglite'))('a test whose process died in the middle, on %s', (kind) => {
+describe.each(databaseKinds)('a test whose process died in the middle, on %s', (kind) => {
   let server: Server;
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
   });
-  afterAll(() => server.close());
 
   it('is in progress for a minute; then the same request sends anew, and its answer is kept', async () => {
     const receiver = await openReceiver();

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { apiVersion } from '../../src/kernel/version.ts';
 import { eventCatalogue } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, seenCodes } from '../support/api-client.ts';
 import { withStatus } from '../support/receiver.ts';
-import { decidedOn, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { rowsOf } from './clockwork.ts';
 import { provokedBy } from './codes.ts';
@@ -27,19 +27,18 @@ import {
 } from './hooks.ts';
 import { done, expectReplay } from './lifecycle.ts';
 
-describe.each(decidedOn('pglite'))('testing an endpoint on %s', (kind) => {
+describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
   let server: Server;
   let other: Tenant;
   let shop: HookShop;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     other = await tenant(server);
   });
   beforeEach(async () => {
     shop = await openHookShop(server);
   });
-  afterAll(() => server?.close());
 
   const ask = (id: string, body?: unknown, idempotencyKey: string = randomUUID()) =>
     shop.client.post(`${webhooks}/${id}/test`, body, { idempotencyKey });

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { limits } from '../../src/kernel/limits.ts';
 import { eventCatalogue } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { AddressGuard } from '../../src/workers/address-guard.ts';
 import { ApiClient, seenCodes } from '../support/api-client.ts';
-import { databaseKinds, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { rowsOf, secondMs } from './clockwork.ts';
 import { provokedBy } from './codes.ts';
@@ -44,13 +44,12 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
   let shop: HookShop;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     other = await tenant(server);
   });
   beforeEach(async () => {
     shop = await openHookShop(server);
   });
-  afterAll(() => server?.close());
 
   const create = async (body: object = full) => done(await shop.client.post(webhooks, body)) as Hook;
   const post = (id: string, action: string, body?: unknown, idempotencyKey: string = randomUUID()) =>

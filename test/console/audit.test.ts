@@ -2,13 +2,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { hashWith, strongFigures } from '../../src/identity/password.ts';
 import type { AuditRow } from '../../src/kernel/trail.ts';
 import type { Server } from '../../src/server.ts';
 import type { Answer } from '../support/api-client.ts';
 import { startServer } from '../support/processes.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import {
   auditOf,
   goodPassword,
@@ -27,7 +27,7 @@ const nowhere = 'http://127.0.0.1:9/';
 /** What was written: the answer, who asked, and what the trail must say of it. */
 type Written = readonly [answer: Answer, by: Person, action: string, resource: string, resourceId: string];
 
-describe.each(decidedOn('postgres'))('the trail of the console on %s', (kind) => {
+describe.each(databaseKinds)('the trail of the console on %s', (kind) => {
   let server: Server;
   let [ada, grace]: [Person, Person] = [] as unknown as [Person, Person];
   let orgId: string;
@@ -41,7 +41,7 @@ describe.each(decidedOn('postgres'))('the trail of the console on %s', (kind) =>
 
   /** One run through everything that people can write, with all that it brings to light. */
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     hashWith(strongFigures);
     [ada, grace] = await Promise.all([newcomer(server, 'Ada'), newcomer(server, 'Grace')]);
     const write = async (by: Person, path: string, body: unknown, action: string, resource: string) => {
@@ -154,7 +154,6 @@ describe.each(decidedOn('postgres'))('the trail of the console on %s', (kind) =>
     for (const [name, visitor] of Object.entries({ ada, grace, browser }))
       for (const [cookie, value] of visitor.cookies) secret(`${name}'s cookie ${cookie}`, value);
   });
-  afterAll(() => server?.close());
 
   test('has exactly one row for each write, with who, what, on what, from where and when', async () => {
     expect(written.length).toBeGreaterThanOrEqual(20);

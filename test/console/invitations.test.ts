@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../src/kernel/limits.ts';
 import { roles } from '../../src/kernel/roles.ts';
 import { consoleOf, type Server } from '../../src/server.ts';
 import { provokedBy } from '../api/codes.ts';
 import { seenCodes } from '../support/api-client.ts';
-import { decidedOn, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import {
   countsOf,
   found,
@@ -25,18 +25,17 @@ import {
 const unknownToken = 'A'.repeat(32);
 const dayMs = 86_400_000;
 
-describe.each(decidedOn('postgres'))('invitations on %s', (kind) => {
+describe.each(databaseKinds)('invitations on %s', (kind) => {
   let server: Server;
   let acme: House;
   let rival: Person;
   let rivalOrgId: string;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     [acme, rival] = await Promise.all([house(server), newcomer(server, 'Rita')]);
     rivalOrgId = await found(rival, 'Rival');
   });
-  afterAll(() => server?.close());
 
   const stranger = () => new Visitor(server.app);
   const look = (token: string, visitor = stranger()) => visitor.get(`session/invitations/${token}`);

@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../src/kernel/limits.ts';
 import { scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
 import { provokedBy } from '../api/codes.ts';
 import { type Answer, ApiClient, type Body, seenCodes } from '../support/api-client.ts';
-import { decidedOn, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import {
   auditOf,
   found,
@@ -28,7 +28,7 @@ const nowhere = 'http://127.0.0.1:9/';
 /** How long a node may go by what it knows of a key. */
 const knownForMs = 1_000;
 
-describe.each(decidedOn('pglite'))('keys and applications on %s', (kind) => {
+describe.each(databaseKinds)('keys and applications on %s', (kind) => {
   let server: Server;
   /** The server once more, with a clock of ours. */
   let app: FastifyInstance;
@@ -41,7 +41,7 @@ describe.each(decidedOn('pglite'))('keys and applications on %s', (kind) => {
   let place: string;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     app = openApp(server, { wallClock: () => wallNow });
     [olga, dora] = await Promise.all([newcomer({ app }, 'Olga'), newcomer({ app }, 'Dora')]);
     owner = olga.at(app);
@@ -49,7 +49,6 @@ describe.each(decidedOn('pglite'))('keys and applications on %s', (kind) => {
     appId = await register(owner, orgId);
     place = `${orgId}/${appId}`;
   });
-  afterAll(() => server?.close());
 
   const client = (key: unknown) => new ApiClient(app, String(key));
   const create = (body: object = {}, by: Visitor = owner, at = place) =>

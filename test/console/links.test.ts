@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Role } from '../../src/kernel/roles.ts';
 import { consoleOf, type Server } from '../../src/server.ts';
 import { seenCodes } from '../support/api-client.ts';
-import { decidedOn, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import {
   countsOf,
   found,
@@ -24,15 +24,14 @@ import {
 const newPassword = 'a new horse battery';
 
 /** A link is valid only while its creator may still create it, and while nothing it depends on has changed. */
-describe.each(decidedOn('postgres'))('links on %s', (kind) => {
+describe.each(databaseKinds)('links on %s', (kind) => {
   let server: Server;
   let acme: House;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await house(server);
   });
-  afterAll(() => server?.close());
 
   const stranger = () => new Visitor(server.app);
   const newMember = async (role: Role): Promise<Person> => {

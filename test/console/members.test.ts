@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Role } from '../../src/kernel/roles.ts';
 import type { Server } from '../../src/server.ts';
 import { provokedBy } from '../api/codes.ts';
 import { type Answer, seenCodes } from '../support/api-client.ts';
-import { decidedOn, openApp, openEngine, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, openEngine, sharedServer } from '../support/server.ts';
 import {
   auditOf,
   found,
@@ -16,17 +16,16 @@ import {
   type Person,
 } from '../support/visitor.ts';
 
-describe.each(decidedOn('pglite'))('members on %s', (kind) => {
+describe.each(databaseKinds)('members on %s', (kind) => {
   let server: Server;
   let acme: House;
   /** Members who come and go. */
   let [ben, cleo]: [Person, Person] = [] as unknown as [Person, Person];
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     [acme, ben, cleo] = await Promise.all([house(server), newcomer(server, 'Ben'), newcomer(server, 'Cleo')]);
   });
-  afterAll(() => server?.close());
 
   const setRole = (by: Person, { memberId }: Person, role: string, orgId = acme.orgId) =>
     by.post(`${orgId}/members/${memberId}/role`, { role });

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, type Body } from '../support/api-client.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type House, house, ok } from '../support/visitor.ts';
 
 const requests = 'developer_api_requests';
@@ -13,7 +13,7 @@ interface Logged extends Body {
 }
 
 /** The request log has names, addresses and e-mails of people, which are not for every integration with read scopes. */
-describe.each(decidedOn('postgres'))('requests of people in the request log on %s', (kind) => {
+describe.each(databaseKinds)('requests of people in the request log on %s', (kind) => {
   let server: Server;
   let acme: House;
   let place: string;
@@ -22,7 +22,7 @@ describe.each(decidedOn('postgres'))('requests of people in the request log on %
   let ownRequest: string;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await house(server);
     place = `${acme.orgId}/${acme.appId}`;
     const { key } = ok(await acme.owner.post(`${place}/api_keys`, { name: 'reader', scopes: [...scopes] }));
@@ -35,7 +35,6 @@ describe.each(decidedOn('postgres'))('requests of people in the request log on %
       'role_missing',
     );
   });
-  afterAll(() => server?.close());
 
   test.each([
     'scope=organization&limit=100',

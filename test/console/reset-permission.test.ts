@@ -1,26 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
 import { provokedBy } from '../api/codes.ts';
 import { ApiClient, seenCodes } from '../support/api-client.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { auditOf, type House, house, ok, type Visitor } from '../support/visitor.ts';
 
 const reset = 'developer_api_reset';
 const customers = 'developer_api_customers';
 
 /** A reset deletes the records of all applications, so a key needs a permission that only owners and admins grant. */
-describe.each(decidedOn('pglite'))('resets by API keys on %s', (kind) => {
+describe.each(databaseKinds)('resets by API keys on %s', (kind) => {
   let server: Server;
   let acme: House;
   let place: string;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     acme = await house(server);
     place = `${acme.orgId}/${acme.appId}/api_keys`;
   });
-  afterAll(() => server?.close());
 
   const client = (key: unknown) => new ApiClient(server.app, String(key));
   const create = (by: Visitor, more: object = {}) =>

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type PersonRoute, personRoutes } from '../../src/http/console-routes.ts';
 import { isAtLeast, type Role, roles } from '../../src/kernel/roles.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
@@ -7,7 +7,7 @@ import type { Server } from '../../src/server.ts';
 import { schemaOf, valid } from '../api/arbitraries.ts';
 import { provokedBy } from '../api/codes.ts';
 import { type Answer, type Body, seenCodes } from '../support/api-client.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import {
   auditOf,
   countsOf,
@@ -170,7 +170,7 @@ test('what is about a key or its application alone is not served to people', () 
   expect(names).not.toContain('POST developer_api_reset');
 });
 
-describe.each(decidedOn('postgres'))('roles on %s', (kind) => {
+describe.each(databaseKinds)('roles on %s', (kind) => {
   let server: Server;
   let acme: House;
   let rival: Person;
@@ -182,7 +182,7 @@ describe.each(decidedOn('postgres'))('roles on %s', (kind) => {
   const hooks = new Map<string, Body>();
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     [acme, rival, former, target] = await Promise.all([
       house(server),
       newcomer(server, 'Rita'),
@@ -195,7 +195,6 @@ describe.each(decidedOn('postgres'))('roles on %s', (kind) => {
     ok(await former.post(`${acme.orgId}/members/${former.memberId}/remove`));
     await join(target, acme.owner, acme.orgId, 'viewer');
   });
-  afterAll(() => server?.close());
 
   const placeOf = ({ within }: PersonRoute, orgId = acme.orgId, appId = acme.appId) =>
     within === 'organization' ? orgId : `${orgId}/${appId}`;

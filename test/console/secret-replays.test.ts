@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { DeliveryQueue } from '../../src/engine/delivery-queue.ts';
 import { RequestJournal } from '../../src/engine/request-journal.ts';
 import { scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
 import { reapOnce } from '../../src/workers/reaper.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';
-import { decidedOn, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import {
   auditOf,
   type House,
@@ -27,17 +27,16 @@ interface LoggedRequest {
   readonly idempotencyKey: string | null;
 }
 
-describe.each(decidedOn('pglite'))('replayed responses with secrets on %s', (kind) => {
+describe.each(databaseKinds)('replayed responses with secrets on %s', (kind) => {
   let server: Server;
   let acme: House;
   let secondOwner: Person;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     [acme, secondOwner] = await Promise.all([house(server), newcomer(server, 'Otto')]);
     await join(secondOwner, acme.owner, acme.orgId, 'owner');
   });
-  afterAll(() => server?.close());
 
   const repeat = (key: string, path: string, body: object) => (by: Visitor) =>
     by.post(path, body, { 'idempotency-key': key });

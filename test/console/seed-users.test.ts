@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Role } from '../../src/kernel/roles.ts';
 import { memberIdOf } from '../../src/resources/members/machine.ts';
 import { applySeed, checkedSeed, type Seed, SeedProblem } from '../../src/seed.ts';
 import type { Server } from '../../src/server.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { runToEnd } from '../support/processes.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, openServer, sharedServer } from '../support/server.ts';
 import { goodPassword, historyOf, join, newcomer, ok, totp, Visitor } from '../support/visitor.ts';
 
 interface User {
@@ -28,12 +28,11 @@ const freshName = () => `Seeded ${randomUUID()}`;
 const freshEmail = () => `dev-${randomUUID()}@acme.test`;
 const otherPassword = 'another horse battery';
 
-describe.each(decidedOn('pglite'))('users of the seed file on %s', (kind) => {
+describe.each(databaseKinds)('users of the seed file on %s', (kind) => {
   let server: Server;
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
   });
-  afterAll(() => server?.close());
 
   const apply = (seed: Seed) => applySeed(seed, server, Date.now);
   const signIn = (email: string, password = goodPassword, visitor = new Visitor(server.app)) =>

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../src/kernel/limits.ts';
 import type { Server } from '../../src/server.ts';
 import { provokedBy } from '../api/codes.ts';
 import { type Answer, seenCodes } from '../support/api-client.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { countsOf, goodPassword, newcomer, ok, type Person, Visitor } from '../support/visitor.ts';
 
 const otherPassword = 'another horse battery';
@@ -16,16 +16,15 @@ function wordsOf({ status, text, body }: Answer): [number, string] {
   return [status, text.replaceAll(body.requestId, '')];
 }
 
-describe.each(decidedOn('postgres'))('the session on %s', (kind) => {
+describe.each(databaseKinds)('the session on %s', (kind) => {
   let server: Server;
   /** For tests that leave the person as it was. */
   let ada: Person;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     ada = await newcomer(server);
   });
-  afterAll(() => server?.close());
 
   const stranger = () => new Visitor(server.app);
   const signIn = async ({ email }: { email: string }, password = goodPassword) => {

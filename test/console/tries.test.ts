@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { hashWith } from '../../src/identity/password.ts';
 import { People } from '../../src/identity/people.ts';
 import { networkOf, SignInThrottle, signInBudgets } from '../../src/identity/sign-in-throttle.ts';
 import { consoleOf, type Server } from '../../src/server.ts';
 import { provokedBy } from '../api/codes.ts';
 import { type Answer, seenCodes } from '../support/api-client.ts';
-import { decidedOn, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import { goodPassword, newcomer, ok, type Person, Visitor } from '../support/visitor.ts';
 
 const wrong = 'a wrong horse battery';
@@ -17,14 +17,14 @@ const count = (answers: readonly Answer[], code: string) =>
   answers.filter((answer) => answer.code === code).length;
 const retryAfter = ({ headers }: Answer) => Number(headers['retry-after']);
 
-describe.each(decidedOn('postgres'))('guessing a password on %s', (kind) => {
+describe.each(databaseKinds)('guessing a password on %s', (kind) => {
   let server: Server;
   let app: FastifyInstance;
   let people: People;
   let wallNow = Date.now();
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     const { database } = server;
     const wallClock = () => wallNow;
     people = new People({ database, secret: 'x'.repeat(32), isTls: false, wallClock });
@@ -33,7 +33,6 @@ describe.each(decidedOn('postgres'))('guessing a password on %s', (kind) => {
       console: consoleOf({ registration: 'open' }, people, server.operator),
     });
   });
-  afterAll(() => server?.close());
 
   const at = (address: string) => Object.assign(new Visitor(app), { address });
   const elsewhere = () => new Visitor(app);

@@ -3,13 +3,13 @@ import { People } from '../../src/identity/people.ts';
 import { consoleOf, type Server } from '../../src/server.ts';
 import { provokedBy } from '../api/codes.ts';
 import { type Answer, seenCodes } from '../support/api-client.ts';
-import { decidedOn, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, openServer } from '../support/server.ts';
 import { goodPassword, newcomer, ok, type Person, totp, Visitor } from '../support/visitor.ts';
 
 const stepMs = 30_000;
 const ownSecret = 's'.repeat(32);
 
-describe.each(decidedOn('postgres'))('the second factor on %s', (kind) => {
+describe.each(databaseKinds)('the second factor on %s', (kind) => {
   let server: Server;
   let ada: Person;
   let enabled: Answer;

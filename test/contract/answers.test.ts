@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { pendingStatus } from '../../src/engine/answers.ts';
 import { claim } from '../../src/http/idempotency.ts';
 import { openApiDocument } from '../../src/http/openapi.ts';
@@ -9,7 +9,7 @@ import { eventCatalogue, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, ApiClient, type Call } from '../support/api-client.ts';
 import { met } from '../support/contract-tally.ts';
-import { decidedOn, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, openServer, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { playExamples } from './walk.ts';
 
@@ -47,15 +47,14 @@ function ask(client: ApiClient, route: Route, call: Call = {}): Promise<Answer> 
  * Every answer that the document declares is brought about here, for every operation, and is compared with the document
  * like all answers of all tests. What it declares and nobody can get would be an untruth as well.
  */
-describe.each(decidedOn('postgres'))('on %s every operation answers with', (kind) => {
+describe.each(databaseKinds)('on %s every operation answers with', (kind) => {
   let server: Server;
   let shop: Tenant;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     shop = await tenant(server);
   });
-  afterAll(() => server?.close());
 
   async function expectAll(
     some: readonly Route[],

@@ -2,14 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { organizationTables } from '../../src/kernel/organization-tables.ts';
 import { resources } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 
 describe.each(databaseKinds)('the tables of organizations on %s', (kind) => {
   let server: Server;
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
   });
-  afterAll(() => server?.close());
 
   const names = async (column: string): Promise<readonly string[]> => {
     const rows = await server.database.query<{ name: string }>(

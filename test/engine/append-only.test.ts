@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
 const appendOnly = ['events', 'state_history', 'ledger_entries', 'provider_events', 'settlement_lines'];
@@ -12,14 +12,13 @@ describe.each(databaseKinds)('what was written once on %s', (kind) => {
   let other: Tenant;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     [acme, other] = [await tenant(server), await tenant(server)];
     for (const { client } of [acme, other]) {
       const { id } = (await client.post('developer_api_payments', { amount: 100, currency: 'EUR' })).body;
       await client.post(`developer_api_payments/${id}/advance`, { to: 'settled' });
     }
   });
-  afterAll(() => server?.close());
 
   /** In a transaction that never commits. */
   async function attempt(sql: string, resetOf?: string): Promise<string> {

@@ -14,7 +14,7 @@ import { audit } from '../simulation/auditor.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { openReceiver } from '../support/receiver.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { databaseKinds, openServer, sharedServer } from '../support/server.ts';
 import { newKey, tenant } from '../support/tenant.ts';
 
 type Run = (sql: string) => Promise<unknown>;
@@ -165,9 +165,8 @@ describe.each(databaseKinds)('records that were there before timers were, on %s'
   let server: Server;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
   });
-  afterAll(() => server?.close());
 
   test('get from the migration the very timers that they would have been made with', async () => {
     const { client } = await tenant(server);

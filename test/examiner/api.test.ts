@@ -18,25 +18,24 @@ import {
 import { done, expectReplay } from '../api/lifecycle.ts';
 import { ApiClient, type Body, seenCodes } from '../support/api-client.ts';
 import { withStatus } from '../support/receiver.ts';
-import { decidedOn, openApp, openServer } from '../support/server.ts';
+import { databaseKinds, openApp, openServer, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { type Event, type Examinee, type Fault, openExaminee, verified } from './receivers.ts';
 
 type Report = Body & ExaminationReport;
 
-describe.each(decidedOn('postgres'))('examining a receiver on %s', (kind) => {
+describe.each(databaseKinds)('examining a receiver on %s', (kind) => {
   let server: Server;
   let other: Tenant;
   let shop: HookShop;
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     other = await tenant(server);
   });
   beforeEach(async () => {
     shop = await openHookShop(server);
   });
-  afterAll(() => server?.close());
 
   const ask = (id: string, body?: unknown, idempotencyKey: string = randomUUID()) =>
     shop.client.post(`${webhooks}/${id}/examine`, body, { idempotencyKey });
@@ -360,7 +359,7 @@ describe.each(decidedOn('postgres'))('examining a receiver on %s', (kind) => {
   });
 });
 
-describe.each(decidedOn('postgres'))('a server that sends to no private address on %s', (kind) => {
+describe.each(databaseKinds)('a server that sends to no private address on %s', (kind) => {
   let server: Server;
   beforeAll(async () => {
     server = await openServer(kind, { allowsPrivateWebhooks: false });

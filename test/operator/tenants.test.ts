@@ -4,7 +4,7 @@ import type { Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
 import { provokedBy } from '../api/codes.ts';
 import { ApiClient, seenCodes } from '../support/api-client.ts';
-import { decidedOn, openServer } from '../support/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 
 const token = 'a token of an operator with more than 32 characters'.replaceAll(' ', '-');
@@ -17,7 +17,7 @@ interface Made {
   readonly apiKey: { readonly id: string; readonly key: string; readonly scopes: readonly string[] };
 }
 
-describe.each(decidedOn('pglite'))('the operator on %s', (kind) => {
+describe.each(databaseKinds)('the operator on %s', (kind) => {
   let server: Server;
   let operator: ApiClient;
 

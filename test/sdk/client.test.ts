@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { decidedOn } from '../support/server.ts';
+import { databaseKinds } from '../support/server.ts';
 import { openWorld, type World } from './world.ts';
 
-describe.each(decidedOn('pglite'))('the client against a server on %s', (kind) => {
+describe.each(databaseKinds)('the client against a server on %s', (kind) => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld(kind);

@@ -11,7 +11,7 @@ import {
   ServerError,
 } from '../../sdk/client.ts';
 import { errorOf } from '../../sdk/errors.ts';
-import { decidedOn } from '../support/server.ts';
+import { databaseKinds } from '../support/server.ts';
 import { newKey } from '../support/tenant.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -23,7 +23,7 @@ async function refusal(call: PromiseLike<unknown>): Promise<SandbankError> {
   return error as SandbankError;
 }
 
-describe.each(decidedOn('pglite'))('a refusal of a server on %s', (kind) => {
+describe.each(databaseKinds)('a refusal of a server on %s', (kind) => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld(kind);

@@ -6,7 +6,7 @@ import { type Sandbank, SandbankError } from '../../sdk/client.ts';
 import { apiVersion, operations } from '../../sdk/generated/operations.ts';
 import type { Operation } from '../../sdk/operation.ts';
 import { streamPath } from '../../sdk/stream.ts';
-import { decidedOn } from '../support/server.ts';
+import { databaseKinds } from '../support/server.ts';
 import { recorder } from './recorder.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -51,7 +51,7 @@ test('what was promised has its name', () => {
     expect(names, name).toContain(name);
 });
 
-describe.each(decidedOn('pglite'))('on %s', (kind) => {
+describe.each(databaseKinds)('on %s', (kind) => {
   const { fetch, sent } = recorder();
   let world: World;
   let sandbank: Sandbank;

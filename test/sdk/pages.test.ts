@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Pages, type Sandbank } from '../../sdk/client.ts';
-import { decidedOn } from '../support/server.ts';
+import { databaseKinds } from '../support/server.ts';
 import { recorder } from './recorder.ts';
 import { openWorld, type World } from './world.ts';
 
 const total = 8;
 
-describe.each(decidedOn('pglite'))('a list of a server on %s', (kind) => {
+describe.each(databaseKinds)('a list of a server on %s', (kind) => {
   const { fetch, sent } = recorder();
   let world: World;
   let sandbank: Sandbank;

@@ -9,12 +9,12 @@ import {
   TimeoutError,
 } from '../../sdk/client.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
-import { decidedOn } from '../support/server.ts';
+import { databaseKinds } from '../support/server.ts';
 import { openProxy } from './proxy.ts';
 import { recorder } from './recorder.ts';
 import { openWorld, type World } from './world.ts';
 
-describe.each(decidedOn('pglite'))('a server on %s', (kind) => {
+describe.each(databaseKinds)('a server on %s', (kind) => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld(kind);

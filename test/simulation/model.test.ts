@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import { balancesOf } from '../model/balances.ts';
 import { type Payment, transitionsOf } from '../model/payments.ts';
 import { effort } from '../support/effort.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { databaseKinds, sharedServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 import { audit, type Query } from './auditor.ts';
 import { Caller } from './caller.ts';
@@ -28,10 +28,9 @@ describe.each(databaseKinds)('random lives of payments on %s', (kind) => {
   const audited: string[] = [];
 
   beforeAll(async () => {
-    server = await openServer(kind);
+    server = await sharedServer(kind);
     stranger = new Caller(server.app, (await tenant(server)).key);
   });
-  afterAll(() => server?.close());
 
   /** Sessions of the server do without scans and hash joins; an auditor reads everything and wants them. */
   function asAuditor<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {

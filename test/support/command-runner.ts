@@ -8,7 +8,7 @@ import {
   settlementLineRows,
 } from '../../src/engine/derive.ts';
 import { refusalAnswer, type Submission } from '../../src/engine/submission.ts';
-import { compileBody } from '../../src/http/validate.ts';
+import { type Check, compileBody } from '../../src/http/validate.ts';
 import { assert } from '../../src/kernel/assert.ts';
 import { clockIdOf, clockNow } from '../../src/kernel/clock.ts';
 import type {
@@ -168,7 +168,7 @@ export class CommandRunner {
   /** A write of the API, by its path below `/_api/`: the route validates the body and builds the command. */
   post(path: string, body: unknown = {}): Response {
     const { route, params } = findRoute(path);
-    const refusal = compileBody(route.body ?? strict({}))(body);
+    const refusal = checkOf(route)(body);
     if (refusal) return this.#refused(refusal, this.#request());
     const principal = {
       ...{ orgId: this.orgId, appId: this.appId, actor: this.actor, terms: this.settings },
@@ -304,10 +304,25 @@ function resourceOf(name: string): AnyResource {
   return resource;
 }
 
+const checks = new Map<WriteRoute, Check>();
+
+function checkOf(route: WriteRoute): Check {
+  let check = checks.get(route);
+  if (!check) {
+    check = compileBody(route.body ?? strict({}));
+    checks.set(route, check);
+  }
+  return check;
+}
+
+const patterns = routes.flatMap((route) =>
+  route.method === 'POST'
+    ? [{ route, pattern: new RegExp(`^${route.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`) }]
+    : [],
+);
+
 function findRoute(path: string): { route: WriteRoute; params: Readonly<Record<string, string>> } {
-  for (const route of routes) {
-    if (route.method !== 'POST') continue;
-    const pattern = new RegExp(`^${route.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+  for (const { route, pattern } of patterns) {
     const match = pattern.exec(path);
     if (match) return { route, params: { ...match.groups } };
   }

@@ -23,20 +23,11 @@ import { forkErrand } from '../../src/workers/fork-errand.ts';
 import { resetErrand } from '../../src/workers/reset-errand.ts';
 import { webhookErrands } from '../../src/workers/webhook-errands.ts';
 import { holdToContract } from './contract.ts';
-import { isThorough } from './effort.ts';
 import { migratedDatabase } from './postgres.ts';
 
 /** What reads and writes records runs on both: `describe.each(databaseKinds)`. */
 export const databaseKinds = ['pglite', 'postgres'] as const;
 export type DatabaseKind = (typeof databaseKinds)[number];
-
-/**
- * To keep an ordinary run short: what is decided before anything is written (who may do what, which move is open, what a fault does to an
- * answer), and what is at the edge (the console's people, timers in detail, the request log), runs on one of them. Some of these files have
- * statements that no other file runs on the other database: `SANDBANK_THOROUGH=on` runs all of it on both.
- */
-export const decidedOn = (kind: DatabaseKind): readonly DatabaseKind[] =>
-  isThorough ? databaseKinds : [kind];
 
 /** A hash takes 0.2 s of a core in earnest; test/console/audit.test.ts and every real process do it in earnest. */
 const quickFigures = { cost: 2 ** 10, blockSize: 8, parallelization: 1 };
@@ -80,6 +71,27 @@ export async function openServer(
   };
   const server = await createServer(config, undefined, opening);
   holdToContract(server.app);
+  return server;
+}
+
+export const decidedOn = (kind: DatabaseKind): readonly DatabaseKind[] => [kind];
+
+const sharedServers = new Map<string, Promise<Server>>();
+
+/**
+ * The server that all files of this worker share, one for each database and role: an organization for each test isolates them. It
+ * is started by the first file that needs it and ends with the worker; do not close it. With the role `api` no background worker
+ * runs, so that a test can run one itself.
+ *
+ * Tests that damage rows, restart, or need other settings open their own server with `openServer`.
+ */
+export function sharedServer(kind: DatabaseKind, role: 'all' | 'api' = 'all'): Promise<Server> {
+  const key = `${kind} ${role}`;
+  let server = sharedServers.get(key);
+  if (!server) {
+    server = openServer(kind, { role });
+    sharedServers.set(key, server);
+  }
   return server;
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { disputeActions, disputeStatuses } from '../../../test/model/advance.ts';
 import { disputeTable } from '../../../test/model/payments.ts';
 import { disputeSituations, reach } from '../../../test/model/situations.ts';
@@ -23,8 +23,4 @@ test('the matrix covers every state and action of the dispute machine', () => {
   expect(new Set(found)).toEqual(new Set(disputeStatuses));
 });
 
-describe.each(reached)('a dispute $name', ({ trial }) => {
-  test.each(requests.map((step) => [JSON.stringify(step.body), step] as const))('%s', (_body, step) =>
-    trial.fork().check(step),
-  );
-});
+test.each(reached)('a dispute $name: every request', ({ trial }) => trial.checkEach(requests));

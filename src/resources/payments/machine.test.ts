@@ -60,9 +60,4 @@ describe('the matrix covers the payment machine:', () => {
   });
 });
 
-describe.each(reached)('a payment $name', ({ trial }) => {
-  test.each(requests.map((step) => [JSON.stringify(step.body), step.on, step] as const))(
-    '%s on the %s',
-    (_body, _on, step) => trial.fork().check(step),
-  );
-});
+test.each(reached)('a payment $name: every request', ({ trial }) => trial.checkEach(requests));

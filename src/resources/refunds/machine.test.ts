@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { refundActions, refundStatuses } from '../../../test/model/advance.ts';
 import { reach, refundSituations } from '../../../test/model/situations.ts';
 import type { Step } from '../../../test/model/trial.ts';
@@ -20,8 +20,4 @@ test('the matrix covers every state and action of the refund machine', () => {
   expect(new Set(found)).toEqual(new Set(refundStatuses));
 });
 
-describe.each(reached)('a refund $name', ({ trial }) => {
-  test.each(requests.map((step) => [JSON.stringify(step.body), step] as const))('%s', (_body, step) =>
-    trial.fork().check(step),
-  );
-});
+test.each(reached)('a refund $name: every request', ({ trial }) => trial.checkEach(requests));

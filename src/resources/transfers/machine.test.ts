@@ -171,64 +171,67 @@ describe('the matrix covers the transfer machine:', () => {
   });
 });
 
-describe.each(situations)('a transfer $name', ({ transfer, id, runner: reached, provider }) => {
-  test.each(requests.map((request) => [JSON.stringify(request), request] as const))(
-    '%s',
-    (_json, request) => {
-      const runner = reached.fork();
-      const { action, to, ...params } = request;
-      const before = runner.show(id);
-      const counts = countsOf(runner);
-      expectTransfer(before, transfer);
-      const expected =
-        action !== undefined
-          ? actOnTransfer(transfer, action, params)
-          : to !== undefined
-            ? walkTransfer(transfer, to, params)
-            : nextOfTransfer(transfer);
-      const response = runner.post(`${transfers}/${id}/advance`, request);
-      const after = runner.show(id);
-      if ('code' in expected) {
-        expect(response.code, response.text).toBe(expected.code);
-        if (expected.code === 'invalid_state_transition') {
-          const requested = action === undefined ? (to === undefined ? {} : { to }) : { action };
-          expect(response.body.error.details).toEqual({ status: transfer.status, ...requested });
-          expect(response.body.error.allowedActions).toEqual(allowedTransferActions(transfer));
-        }
-        expect(after).toEqual(before);
-        expect(countsOf(runner)).toEqual(counts);
-        return;
-      }
-      expect(response.status, response.text).toBe(200);
-      const { requestId: _requestId, ...shown } = response.body;
-      expect(shown).toEqual(after);
-      expectTransfer(after, expected.transfer);
-      expect(after.version).toBe(Number(before.version) + expected.transitions.length);
-      const { history, events, entries, providerEvents } = runner.written;
-      const transitions = history.slice(counts.history).map((row, i) => {
-        const event = events[counts.events + i];
-        expect(row).toMatchObject({ resource: 'transfer', resourceId: id, eventId: event?.id });
-        return {
-          resource: row.resource,
-          action: row.action,
-          from: row.fromStatus,
-          to: row.toStatus,
-          event: event?.type,
-        };
-      });
-      expect(transitions).toEqual(expected.transitions);
-      expect(entries.slice(counts.entries).map(entryOf)).toEqual(expected.entries);
-      const reported = providerEvents.slice(counts.providerEvents);
-      expect(reported.map(({ outcome }) => outcome)).toEqual(
-        providerEventsOf(expected.transitions, provider),
-      );
-      for (const event of reported)
-        expect(event).toMatchObject({ provider, transferId: id, paymentId: null });
-      for (const field of ['id', 'scenario', 'fundFrom', 'metadata', 'createdAt'])
-        expect(after[field], field).toEqual(before[field]);
-    },
-  );
+test.each(situations)('a transfer $name: every request', (situation) => {
+  for (const request of requests) {
+    try {
+      check(situation, request);
+    } catch (error) {
+      if (error instanceof Error) error.message = `${JSON.stringify(request)}: ${error.message}`;
+      throw error;
+    }
+  }
 });
+
+function check({ transfer, id, runner: reached, provider }: Situation, request: Request): void {
+  const runner = reached.fork();
+  const { action, to, ...params } = request;
+  const before = runner.show(id);
+  const counts = countsOf(runner);
+  expectTransfer(before, transfer);
+  const expected =
+    action !== undefined
+      ? actOnTransfer(transfer, action, params)
+      : to !== undefined
+        ? walkTransfer(transfer, to, params)
+        : nextOfTransfer(transfer);
+  const response = runner.post(`${transfers}/${id}/advance`, request);
+  const after = runner.show(id);
+  if ('code' in expected) {
+    expect(response.code, response.text).toBe(expected.code);
+    if (expected.code === 'invalid_state_transition') {
+      const requested = action === undefined ? (to === undefined ? {} : { to }) : { action };
+      expect(response.body.error.details).toEqual({ status: transfer.status, ...requested });
+      expect(response.body.error.allowedActions).toEqual(allowedTransferActions(transfer));
+    }
+    expect(after).toEqual(before);
+    expect(countsOf(runner)).toEqual(counts);
+    return;
+  }
+  expect(response.status, response.text).toBe(200);
+  const { requestId: _requestId, ...shown } = response.body;
+  expect(shown).toEqual(after);
+  expectTransfer(after, expected.transfer);
+  expect(after.version).toBe(Number(before.version) + expected.transitions.length);
+  const { history, events, entries, providerEvents } = runner.written;
+  const transitions = history.slice(counts.history).map((row, i) => {
+    const event = events[counts.events + i];
+    expect(row).toMatchObject({ resource: 'transfer', resourceId: id, eventId: event?.id });
+    return {
+      resource: row.resource,
+      action: row.action,
+      from: row.fromStatus,
+      to: row.toStatus,
+      event: event?.type,
+    };
+  });
+  expect(transitions).toEqual(expected.transitions);
+  expect(entries.slice(counts.entries).map(entryOf)).toEqual(expected.entries);
+  const reported = providerEvents.slice(counts.providerEvents);
+  expect(reported.map(({ outcome }) => outcome)).toEqual(providerEventsOf(expected.transitions, provider));
+  for (const event of reported) expect(event).toMatchObject({ provider, transferId: id, paymentId: null });
+  for (const field of ['id', 'scenario', 'fundFrom', 'metadata', 'createdAt'])
+    expect(after[field], field).toEqual(before[field]);
+}
 
 function countsOf({ written: { history, events, entries, providerEvents } }: CommandRunner) {
   return {
