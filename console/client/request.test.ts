@@ -185,6 +185,19 @@ describe('problems', () => {
     });
   });
 
+  test('a success whose body is cut off has an unknown outcome: the retry sends the same key', async () => {
+    answer = (response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '100' });
+      response.write('{"object":', () => response.destroy());
+    };
+    const problem = await problemOf(post('session/a', {}));
+    expect(problem).toMatchObject({ status: 200, isOpen: true });
+    const key = new IdempotencyKey();
+    const first = key.of('session/a', {});
+    key.settle(problem);
+    expect(key.of('session/a', {})).toBe(first);
+  });
+
   test('a read that the caller aborts throws the abort and not a problem', async () => {
     const controller = new AbortController();
     answer = () => controller.abort(new Error('left the page'));

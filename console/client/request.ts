@@ -53,10 +53,13 @@ export class ApiProblem extends Error {
     this.docUrl = fields.docUrl;
   }
 
-  /** Nobody knows whether the write happened: the same Idempotency-Key must be sent again. */
+  /**
+   * The outcome of the write is unknown: a retry must send the same Idempotency-Key. That includes a success whose body was cut
+   * off or unreadable.
+   */
   get isOpen(): boolean {
     return (
-      this.status === 0 ||
+      this.status < 300 ||
       this.status >= 500 ||
       this.status === 429 ||
       this.code === 'idempotency_in_progress'
@@ -113,7 +116,10 @@ async function send<T>(url: string, init: RequestInit): Promise<T> {
     if (init.signal?.aborted) throw cause;
     throw unreachable();
   }
-  const body: unknown = await response.json().catch(() => undefined);
+  const body: unknown = await response.json().catch((cause: unknown) => {
+    if (init.signal?.aborted) throw cause;
+    return undefined;
+  });
   if (response.ok && body !== undefined) return body as T;
   throw problemOf(response, body);
 }
