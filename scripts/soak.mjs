@@ -1,4 +1,4 @@
-// `npm run soak -- --minutes 60 --seed 7`: seeded traffic with kills, cuts and clocks that jump, for so long on each database.
+// `npm run test:soak -- --minutes 60 --seed 7`: seeded traffic with kills, cuts and clocks that jump, for so long on each database.
 import { parseArgs } from 'node:util';
 import { prepare, run, tools } from './prepare.mjs';
 

@@ -21,7 +21,7 @@ import { Dice, World } from './journey-world.ts';
 const SEED = Number(process.env.SANDBANK_SEED_OF_TEST ?? Date.now() % 1_000_000_000);
 const STEPS_DEFAULT = effort(800, 1_600);
 const STEPS = Number(process.env.SANDBANK_JOURNEY_STEPS ?? STEPS_DEFAULT);
-/** `npm run soak -- --minutes N` goes on for so long, with kills all the way. */
+/** `npm run test:soak -- --minutes N` goes on for so long, with kills all the way. */
 const MINUTES = Number(process.env.SANDBANK_SOAK_MINUTES ?? 0);
 const REPLAYS = 150;
 const CUTS_EVERY = 400;
