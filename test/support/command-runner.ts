@@ -215,7 +215,7 @@ export class CommandRunner {
       const due = resource?.due?.(row);
       return resource && due && due.at <= until ? [{ resource: resource.name, id: row.id }] : [];
     });
-    const stepsMax = 1_000;
+    const stepsMax = timers.length === 0 ? 0 : 200;
     const suffixes = Array.from({ length: stepsMax }, () => this.#suffix());
     return this.run(fireTimers, { timers, until, stepsMax, turn: null, suffixes });
   }
