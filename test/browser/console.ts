@@ -47,6 +47,8 @@ export interface Console extends BrowserSuite {
   organization(name: string): Organization;
   /** Opens a page of an organization in a new tab, as somebody who is signed in. */
   open(test: TestContext, who: Who, organization: string, path: string, options?: TabOptions): Promise<Page>;
+  /** The same in a tab that other tests of the file have used, whose cache is warm. For tests without a flow. */
+  openShared(test: TestContext, who: Who, organization: string, path: string): Promise<Page>;
   /** Calls the console's API with the session of a person: for effects that an API key cannot read. */
   session(who: Who): ConsoleApi;
 }
@@ -96,15 +98,22 @@ export function useConsole({ organizations, webhooks = async () => ({}) }: Conso
       }
     },
   });
+  const load = async (page: Page, name: string, path: string) => {
+    await page.goto(`/console/${entryOf(found, name).id}/${path}`, { waitUntil: 'domcontentloaded' });
+    await untilLoaded(page);
+    return page;
+  };
   // Not spread: the server and the browser are getters.
   return Object.assign(Object.create(suite) as BrowserSuite, {
     organization: (name: string) => entryOf(found, name),
     session: (who: Who) => entryOf(sessions, who),
     open: async (test: TestContext, who: Who, name: string, path: string, options: TabOptions = {}) => {
       const { page } = await suite.openTab(test, { ...options, storageState: entryOf(states, who) });
-      await page.goto(`/console/${entryOf(found, name).id}/${path}`, { waitUntil: 'domcontentloaded' });
-      await untilLoaded(page);
-      return page;
+      return load(page, name, path);
+    },
+    openShared: async (test: TestContext, who: Who, name: string, path: string) => {
+      const { page } = await suite.borrowTab(test, who, { storageState: entryOf(states, who) });
+      return load(page, name, path);
     },
   });
 }

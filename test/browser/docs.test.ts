@@ -138,32 +138,41 @@ describeInBrowser('docs', () => {
     await expectAccessible(page, 'an unknown page');
   });
 
-  for (const theme of ['light', 'dark'] as const)
-    test(`the API reference shows operations and calls no other host (${theme})`, async (context) => {
-      const blockedMessages: string[] = [];
-      // The reference is a third-party bundle that logs warnings. Errors of scripts and of the policy still count.
-      const ignoreComplaints = /^(?!.*(TypeError|ReferenceError))/s;
-      const { page } = await suite.openTab(context, { theme, ignoreComplaints });
-      page.on('console', (message) => {
-        if (/Content Security Policy|Refused to/.test(message.text())) blockedMessages.push(message.text());
-      });
-      const requested: string[] = [];
-      page.on('request', (request) => requested.push(request.url()));
-      await page.goto('/docs/reference');
-      await page
-        .getByRole('button', { name: /Payments/ })
-        .first()
-        .click();
-      await page.getByText('Create a payment', { exact: true }).first().click();
-      await page.getByText('/_api/developer_api_payments', { exact: true }).first().waitFor();
-      expect(await page.evaluate('document.body.innerText')).toContain('captureMethod');
-      expect(await page.evaluate("document.body.classList.contains('dark-mode')")).toBe(theme === 'dark');
-      expect(requested).toContain(`${suite.url}/openapi.json`);
-      const isElsewhere = (url: string) => !url.startsWith(`${suite.url}/`) && !url.startsWith('data:');
-      expect(requested.filter(isElsewhere)).toEqual([]);
-      // The policy prevents a request to another host, and the browser reports the attempt.
-      expect(blockedMessages).toEqual([]);
-      await page.evaluate("fetch('https://elsewhere.test/').catch(() => undefined)");
-      await expect.poll(() => blockedMessages, { timeout: waitMs }).not.toEqual([]);
+  test('the API reference shows operations, follows the theme and calls no other host', async (context) => {
+    const blockedMessages: string[] = [];
+    // The reference is a third-party bundle that logs warnings. Errors of scripts still count.
+    const ignoreComplaints = /^(?!.*(TypeError|ReferenceError))/s;
+    const { page } = await suite.openTab(context, { ignoreComplaints });
+    page.on('console', (message) => {
+      if (/Content Security Policy|Refused to/.test(message.text())) blockedMessages.push(message.text());
     });
+    const requested: string[] = [];
+    page.on('request', (request) => requested.push(request.url()));
+    const isDark = () => page.evaluate("document.body.classList.contains('dark-mode')");
+
+    await page.goto('/docs/reference');
+    await page
+      .getByRole('button', { name: /Payments/ })
+      .first()
+      .click();
+    await page.getByText('Create a payment', { exact: true }).first().click();
+    await page.getByText('/_api/developer_api_payments', { exact: true }).first().waitFor();
+    expect(await page.evaluate('document.body.innerText')).toContain('captureMethod');
+    expect(await isDark()).toBe(false);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.goto('/docs/reference');
+    await page
+      .getByRole('button', { name: /Payments/ })
+      .first()
+      .waitFor();
+    expect(await isDark()).toBe(true);
+
+    expect(requested).toContain(`${suite.url}/openapi.json`);
+    const isElsewhere = (url: string) => !url.startsWith(`${suite.url}/`) && !url.startsWith('data:');
+    expect(requested.filter(isElsewhere)).toEqual([]);
+    // The policy prevents a request to another host, and the browser reports the attempt.
+    expect(blockedMessages).toEqual([]);
+    await page.evaluate("fetch('https://elsewhere.test/').catch(() => undefined)");
+    await expect.poll(() => blockedMessages, { timeout: waitMs }).not.toEqual([]);
+  });
 });

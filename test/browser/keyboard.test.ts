@@ -18,7 +18,7 @@ describeInBrowser('keyboard', () => {
     await api.post('payments', { amount: 990, currency: 'EUR', reference: 'invoice-7' });
   });
 
-  const open = (context: TestContext, path: string) => suite.open(context, 'owner', 'Acme', path);
+  const open = (context: TestContext, path: string) => suite.openShared(context, 'owner', 'Acme', path);
   const isFocused = (target: Locator) => target.evaluate((one) => one === one.ownerDocument.activeElement);
   const isInside = (target: Locator) =>
     target.evaluate((one) => one.contains(one.ownerDocument.activeElement));
@@ -26,12 +26,20 @@ describeInBrowser('keyboard', () => {
     vi.waitFor(async () => expect(await isFocused(target), `${target} is focused`).toBe(true), waitMs);
   const palette = (page: Page) => page.getByRole('dialog', { name: 'Search and commands' });
 
-  /** Presses Tab until the target has the focus. */
+  /** Presses Tab until the target has the focus. Skips to the content first if the target is there, as a user would. */
   async function tabTo(target: Locator): Promise<void> {
     await target.waitFor();
+    const { keyboard } = target.page();
+    const isFresh = await target.evaluate(
+      (one) => one.ownerDocument.activeElement === one.ownerDocument.body && one.closest('#main') !== null,
+    );
+    if (isFresh) {
+      await keyboard.press('Tab');
+      await keyboard.press('Enter');
+    }
     for (let stop = 0; stop < stopsMax; stop += 1) {
       if (await isFocused(target)) return;
-      await target.page().keyboard.press('Tab');
+      await keyboard.press('Tab');
     }
     throw new Error(`${target} is not focused after ${stopsMax} stops`);
   }
