@@ -1,10 +1,196 @@
-import { readFileSync } from 'node:fs';
+/**
+ * Kit for the tests in `test/browser`, which drive a real Chromium against the real server process.
+ *
+ * What a test author needs to know:
+ *
+ * - **One server and one browser for a file.** `useBrowser()` starts both before the first test and stops them after the
+ *   last one. Starting them takes several seconds, so tests share them and get their own organization or person instead.
+ * - **One tab for a test.** `suite.openTab(test, options)` opens a fresh browser context and closes it when the test
+ *   ends. `test` is the context that Vitest passes to the test function. Pass `storageState` to start signed in: signing
+ *   in through the form costs a second, and the server throttles it.
+ * - **One test for a flow.** A flow that needs the result of its previous step is one test made of `step()` calls, so
+ *   that a failure produces one error, which names the step, instead of one error for every later step.
+ * - **Check the effect.** A flow ends with a check through the API, the webhook receiver or the database. A toast only
+ *   shows that the page believes in success.
+ * - **Wait for signals.** `untilLoaded(page)` and `locator.waitFor()` wait for what the user sees. Do not wait for time
+ *   or for `networkidle`. Every wait is limited to 60 s, which only a page that hangs reaches.
+ * - **No complaints.** A test fails if its tab logged an error or a warning, a script threw, or the content security
+ *   policy blocked something. Responses with a 4xx status are expected and do not count.
+ * - **Failures explain themselves.** When a test fails, the screenshot, the HTML and the console messages of its tabs and
+ *   the end of the server log are written to a folder below the operating system's temporary folder. The path is printed.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { describe, expect, inject } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, type TestContext } from 'vitest';
+import type { ServerProcess } from './processes.ts';
 
-/** Where there is no browser, these are skipped, and the report names them. */
+/** On a machine without a browser these tests are skipped, and the report lists them. */
 export const describeInBrowser = describe.skipIf(inject('chromium') === '');
+
+/** For pages that hang: a step that usually takes 0.2 s can take 15 s on a busy machine. */
+export const waitMs = 60_000;
+
+const serverLogCharacters = 50_000;
+
+/**
+ * Pages expect 4xx responses. A server on a machine that is too busy answers reads with 503, and the console retries them: if
+ * that does not help, the page shows an error and the test fails at its next step.
+ */
+const expectedStatus = /the server responded with a status of (4\d\d|503)/;
+
+/** Environment of a server process: a statement that waits for a busy machine is not a failure. */
+export const patientServer = { SANDBANK_STATEMENT_TIMEOUT: '600' } as const;
+
+/** One keeps the browser busy while the other waits for the server. More only compete for the processor. */
+const lentTabsMax = 2;
+
+export type Theme = 'light' | 'dark';
+
+export const desktop = { width: 1280, height: 800 } as const;
+export const phone = { width: 390, height: 844 } as const;
+
+/** Cookies and local storage of a browser context. */
+export type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
+
+export interface TabOptions {
+  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly theme?: Theme;
+  /** The state of somebody who is signed in. */
+  readonly storageState?: StorageState;
+  readonly javaScriptEnabled?: boolean;
+  /** Complaints that are expected, such as those of third-party code. */
+  readonly ignoreComplaints?: RegExp;
+}
+
+export interface Tab {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** Errors and warnings of the page: uncaught errors, console messages, content security policy violations. */
+  readonly complaints: string[];
+  /** All console messages, requests that failed and addresses that were visited. */
+  readonly log: string[];
+}
+
+export interface TemporaryFolder {
+  /** A data folder for the server. */
+  readonly data: string;
+  /** Writes a seed file and returns its path. */
+  seed(content: unknown): string;
+}
+
+export interface BrowserSuite {
+  readonly browser: Browser;
+  readonly server: ServerProcess;
+  /** The server's address, without a slash at the end. */
+  readonly url: string;
+  /** Opens a tab that is checked for complaints and closed when the test ends. */
+  openTab(test: TestContext, options?: TabOptions): Promise<Tab>;
+  /**
+   * Borrows a tab that other tests have used, or opens it with these options, which must be the same for the same name. For
+   * concurrent tests that only read: at most two tabs are lent at a time. A tab whose test failed is not lent again.
+   */
+  borrowTab(test: TestContext, name: string, options?: TabOptions): Promise<Tab>;
+}
+
+export interface SuiteOptions {
+  readonly start: (folder: TemporaryFolder) => Promise<ServerProcess>;
+  /** Runs once after the server and the browser have started. */
+  readonly prepare?: (suite: BrowserSuite) => Promise<void>;
+}
+
+/** Starts a server and a browser for the enclosing `describe` block. */
+export function useBrowser({ start, prepare }: SuiteOptions): BrowserSuite {
+  let server: ServerProcess | undefined;
+  let browser: Browser | undefined;
+  let folder = '';
+  const idle: { readonly name: string; readonly tab: Tab }[] = [];
+  const waiting: (() => void)[] = [];
+  let free = lentTabsMax;
+  const suite: BrowserSuite = {
+    get browser() {
+      return browser ?? notStarted();
+    },
+    get server() {
+      return server ?? notStarted();
+    },
+    get url() {
+      return this.server.url;
+    },
+    openTab: async (test, options) => {
+      const tab = await openTab(suite.browser, suite.url, options);
+      test.onTestFinished(() => tab.context.close());
+      expectNoComplaints(test, tab, suite.server);
+      return tab;
+    },
+    borrowTab: async (test, name, options) => {
+      if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+      else free -= 1;
+      let borrowed: Tab | undefined;
+      test.onTestFinished(async () => {
+        try {
+          if (test.task.result?.state === 'fail') await borrowed?.context.close();
+          else if (borrowed !== undefined) idle.push({ name, tab: borrowed });
+        } finally {
+          const next = waiting.shift();
+          if (next === undefined) free += 1;
+          else next();
+        }
+      });
+      const index = idle.findIndex((one) => one.name === name);
+      const known = index === -1 ? undefined : idle.splice(index, 1)[0]?.tab;
+      const tab = known ?? (await openTab(suite.browser, suite.url, options));
+      borrowed = tab;
+      tab.complaints.length = 0;
+      tab.log.length = 0;
+      expectNoComplaints(test, tab, suite.server);
+      return tab;
+    },
+  };
+  beforeAll(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'sandbank-browser-'));
+    const temporaryFolder: TemporaryFolder = {
+      data: path.join(folder, 'data'),
+      seed: (content) => {
+        const file = path.join(folder, 'seed.json');
+        writeFileSync(file, JSON.stringify(content));
+        return file;
+      },
+    };
+    // Assigned one by one, so that a browser is closed even if the server does not start.
+    await Promise.all([
+      start(temporaryFolder).then((started) => {
+        server = started;
+      }),
+      openBrowser().then((opened) => {
+        browser = opened;
+      }),
+    ]);
+    await prepare?.(suite);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+    if (folder !== '') rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+  return suite;
+}
+
+function notStarted(): never {
+  throw new Error('The server and the browser start in beforeAll: use the suite inside of a test.');
+}
+
+/** Names the step in the error message. The steps of a test run one after the other. */
+export async function step<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof Error) error.message = `Step "${name}": ${error.message}`;
+    throw error;
+  }
+}
 
 export function openBrowser(): Promise<Browser> {
   return chromium.launch({
@@ -19,53 +205,68 @@ export function openBrowser(): Promise<Browser> {
   });
 }
 
-export type Theme = 'light' | 'dark';
-
-export const desktop = { width: 1280, height: 800 } as const;
-export const phone = { width: 390, height: 844 } as const;
-
-export interface Watched {
-  readonly context: BrowserContext;
-  readonly page: Page;
-  /** What the browser complained of: errors of scripts, of the console, and of the content security policy. */
-  readonly complaints: string[];
-}
-
-/** The cookies and the storage of a window, for another one. */
-export type State = Awaited<ReturnType<BrowserContext['storageState']>>;
-
-export interface WindowOptions {
-  readonly viewport?: { readonly width: number; readonly height: number };
-  readonly theme?: Theme;
-  /** As somebody who has signed in elsewhere. */
-  readonly signedIn?: State;
-}
-
-/** A window whose complaints are kept. An answer of 4xx that a page expects is not one. */
-export async function openWindow(
-  browser: Browser,
-  baseURL: string,
-  options: WindowOptions = {},
-): Promise<Watched> {
+async function openTab(browser: Browser, baseURL: string, options: TabOptions = {}): Promise<Tab> {
   const context = await browser.newContext({
     baseURL,
-    ...(options.signedIn === undefined ? {} : { storageState: options.signedIn }),
+    ...(options.storageState === undefined ? {} : { storageState: options.storageState }),
     viewport: options.viewport ?? desktop,
     colorScheme: options.theme ?? 'light',
+    javaScriptEnabled: options.javaScriptEnabled ?? true,
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
+  context.setDefaultTimeout(waitMs);
   const page = await context.newPage();
-  // For pages that hang only: a step that takes 0.2 s took 15 s on a busy machine.
-  page.setDefaultTimeout(60_000);
   const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(String(error)));
+  const log: string[] = [];
+  page.on('pageerror', (error) => {
+    complaints.push(String(error));
+    log.push(`pageerror: ${error.stack ?? error}`);
+  });
   page.on('console', (message) => {
+    log.push(`console.${message.type()}: ${message.text()}`);
     if (message.type() !== 'error' && message.type() !== 'warning') return;
-    if (/the server responded with a status of 4\d\d/.test(message.text())) return;
+    if (expectedStatus.test(message.text())) return;
+    if (options.ignoreComplaints?.test(message.text())) return;
     complaints.push(message.text());
   });
-  return { context, page, complaints };
+  page.on('requestfailed', (request) =>
+    log.push(`request failed: ${request.method()} ${request.url()} ${request.failure()?.errorText}`),
+  );
+  page.on('framenavigated', (frame) => {
+    if (frame === page.mainFrame()) log.push(`navigated: ${frame.url()}`);
+  });
+  return { context, page, complaints, log };
+}
+
+/**
+ * Saves the state of the tab if the test has failed, and fails the test if the tab has complaints. Call it after the hook that
+ * closes the tab is registered: Vitest runs these hooks in reverse order.
+ */
+function expectNoComplaints(test: TestContext, tab: Tab, server: ServerProcess): void {
+  test.onTestFinished(async () => {
+    const hasFailed = test.task.result?.state === 'fail';
+    if (hasFailed || tab.complaints.length > 0) await saveFailure(test, tab, server);
+    if (!hasFailed) expect(tab.complaints, 'complaints of the browser').toEqual([]);
+  });
+}
+
+async function saveFailure(test: TestContext, tab: Tab, server: ServerProcess): Promise<void> {
+  const root = path.join(tmpdir(), 'sandbank-browser-failures');
+  mkdirSync(root, { recursive: true });
+  const name = test.task.name.replaceAll(/[^\w-]+/g, '-').slice(0, 60);
+  const folder = mkdtempSync(path.join(root, `${name}-`));
+  const save = (file: string, content: string | Buffer) => writeFileSync(path.join(folder, file), content);
+  save('console.txt', [...tab.log, '', 'Complaints:', ...tab.complaints].join('\n'));
+  save('server.log', server.logs().slice(-serverLogCharacters));
+  try {
+    save('page.html', `<!-- ${tab.page.url()} -->\n${await tab.page.content()}`);
+    save('screenshot.png', await tab.page.screenshot({ fullPage: true }));
+  } catch (error) {
+    // The page may have crashed, or the test has closed it: the messages are worth having without it.
+    save('page-unavailable.txt', String(error));
+  }
+  process.stderr.write(`"${test.task.name}" failed. Screenshot, messages and server log: ${folder}\n`);
 }
 
 export interface Credentials {
@@ -73,38 +274,43 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** Where the form of the sign-in page is shown. */
+/** Fills in the sign-in form of the current page. */
 export async function signIn(page: Page, { email, password }: Credentials): Promise<void> {
   await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** All that a page could keep for later, and all that it shows. */
+/** The HTML of the page, its storage and its history state: everywhere a secret could leak to. */
 export async function everythingOf(page: Page): Promise<string> {
-  const kept = await page.evaluate('JSON.stringify([localStorage, sessionStorage, history.state])');
-  return `${await page.content()}${kept}`;
+  const stored = await page.evaluate('JSON.stringify([localStorage, sessionStorage, history.state])');
+  return `${await page.content()}${stored}`;
 }
 
 export function clipboardOf(page: Page): Promise<string> {
   return page.evaluate('navigator.clipboard.readText()');
 }
 
-/** Signs in and gives what a window needs to be signed in too: the server counts how often that is tried. */
-export async function signedInState(browser: Browser, baseURL: string, who: Credentials): Promise<State> {
-  const { context, page } = await openWindow(browser, baseURL);
-  await page.goto('/console/sign-in');
-  await signIn(page, who);
-  await page.getByRole('button', { name: /account of/ }).waitFor();
-  const state = await context.storageState();
-  await context.close();
-  return state;
-}
-
-/** Waits until the page shows what it has to show: a heading, and nothing that is still being loaded. */
+/** Waits until the page shows its heading and no placeholder for data that is still being loaded. */
 export async function untilLoaded(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.locator('.animate-pulse, [aria-busy=true]').first().waitFor({ state: 'detached' });
+}
+
+/** Waits until the browser has painted the latest change and all animations have finished. */
+export async function untilStill(page: Page): Promise<void> {
+  await page.evaluate(
+    'new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))' +
+      '.then(() => Promise.allSettled(document.getAnimations().map((one) => one.finished)))' +
+      '.then(() => undefined)',
+  );
+}
+
+/** Expects that the page does not scroll sideways in its present viewport. */
+export async function expectNoOverflow(page: Page, what: string): Promise<void> {
+  const viewport = page.viewportSize();
+  const width = await page.evaluate('document.documentElement.scrollWidth');
+  expect(width, `width of ${what}`).toBeLessThanOrEqual(viewport?.width ?? 0);
 }
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -117,30 +323,29 @@ interface AxeResult {
   }[];
 }
 
-export interface Rules {
+export interface AxeOptions {
+  /** Rules that do not apply, by id. All other rules run. */
   readonly except?: readonly string[];
-  /** All unless told. */
-  readonly only?: readonly string[];
-  /** Of one part of the page, which is named by a selector. */
-  readonly within?: string;
 }
 
-/** Every rule of axe, on the page as it stands. The policy of the page lets no script in but through the debugger. */
+/**
+ * Expects that axe finds no violation on the page. The content security policy does not allow the page to load axe, so it is
+ * injected through the debugger.
+ */
 export async function expectAccessible(
   page: Page,
   what: string,
-  { except = [], only, within }: Rules = {},
+  { except = [] }: AxeOptions = {},
 ): Promise<void> {
   const options = {
     resultTypes: ['violations'],
-    ...(only ? { runOnly: { type: 'rule', values: only } } : {}),
+    // The report shows the HTML of an element. Computing its selector takes a tenth of the run.
+    selectors: false,
     rules: Object.fromEntries(except.map((id) => [id, { enabled: false }])),
   };
-  // Once for each load of a page: it takes as long as to load most of them.
+  // Once for each document: parsing it takes as long as loading a page.
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axeSource);
-  const { violations } = (await page.evaluate(
-    `axe.run(${within ? JSON.stringify(within) : 'document'}, ${JSON.stringify(options)})`,
-  )) as AxeResult;
+  const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as AxeResult;
   const found = violations.map(({ id, help, nodes }) => ({
     id,
     help,
@@ -148,5 +353,5 @@ export async function expectAccessible(
       .slice(0, 5)
       .map(({ html, failureSummary }) => `${html.slice(0, 200)} ${failureSummary ?? ''}`),
   }));
-  expect(found, what).toEqual([]);
+  expect(found, `accessibility of ${what}`).toEqual([]);
 }

@@ -1,0 +1,178 @@
+/** Every page of the docs once in a browser, and the scripts of the docs. What needs no browser is in `test/docs`. */
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { describe, expect, type TestContext, test } from 'vitest';
+import { readServed } from '../docs/built.ts';
+import {
+  clipboardOf,
+  describeInBrowser,
+  desktop,
+  expectAccessible,
+  expectNoOverflow,
+  patientServer,
+  phone,
+  type TabOptions,
+  untilStill,
+  useBrowser,
+  waitMs,
+} from '../support/browser.ts';
+import { startServer } from '../support/processes.ts';
+
+const pages = readServed()
+  .filter(({ kind }) => kind === 'page')
+  .map(({ path }) => path);
+
+describeInBrowser('docs', () => {
+  const suite = useBrowser({ start: () => startServer({ dataDir: 'memory', env: patientServer }) });
+
+  async function open(context: TestContext, path: string, options: TabOptions = {}): Promise<Page> {
+    const { page } = await suite.openTab(context, options);
+    await page.goto(path, { waitUntil: 'domcontentloaded' });
+    return page;
+  }
+
+  describe('pages', () => {
+    test('there are pages', () => expect(pages.length).toBeGreaterThan(50));
+
+    test.concurrent.for(pages)('%s is accessible and fits a phone', async (path, context) => {
+      const { page } = await suite.borrowTab(context, 'reader');
+      await page.setViewportSize(desktop);
+      await page.goto(path, { waitUntil: 'domcontentloaded' });
+      expect(await page.title()).toMatch(/^\S.* · Sandbank$/);
+      await untilStill(page);
+      await expectAccessible(page, path);
+      await page.setViewportSize(phone);
+      await untilStill(page);
+      const heading = page.getByRole('heading', { level: 1 });
+      expect(await heading.count(), 'headings of level 1').toBe(1);
+      expect(await heading.isVisible()).toBe(true);
+      await expectNoOverflow(page, `${path} on a phone`);
+    });
+  });
+
+  test('the search works with the keyboard, announces the number of results and opens one', async (context) => {
+    const page = await open(context, '/docs');
+    await page.keyboard.press('/');
+    await page.keyboard.type('retry-after');
+    const results = page.getByRole('search').getByRole('link');
+    await results.first().waitFor();
+    expect(await page.getByRole('status').textContent()).toMatch(/^(\d+ places|The first 12 of \d+ places)$/);
+    await expectAccessible(page, 'the search results');
+    await page.keyboard.press('Escape');
+    await results.first().waitFor({ state: 'hidden' });
+    await page.getByRole('searchbox').fill('escalate');
+    await results.first().waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs/disputes*');
+    await page.getByRole('searchbox').fill('xyzzy');
+    await page.getByText('Nothing was found.').waitFor();
+  });
+
+  test('the copy button copies the code as it is shown', async (context) => {
+    const page = await open(context, '/docs/idempotency');
+    const code = page.locator('figure.code').first();
+    await code.getByRole('button', { name: 'Copy' }).click();
+    await code.getByRole('button', { name: 'Copied' }).waitFor();
+    const snippet = readFileSync(new URL('../../docs/snippets/idempotency.sh', import.meta.url), 'utf8');
+    expect(await clipboardOf(page)).toBe(snippet.trimEnd().replaceAll('http://127.0.0.1:4000', suite.url));
+  });
+
+  test('the theme is chosen once for all docs pages and the console', async (context) => {
+    const page = await open(context, '/docs');
+    const theme = () => page.evaluate('document.documentElement.dataset.theme');
+    const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    const light = await background();
+    await page.getByRole('button', { name: 'Theme: Auto' }).click();
+    await page.getByRole('button', { name: 'Theme: Light' }).click();
+    await page.getByRole('button', { name: 'Theme: Dark' }).waitFor();
+    expect(await theme()).toBe('dark');
+    expect(await background()).not.toBe(light);
+    await page.goto('/docs/payments');
+    expect(await theme()).toBe('dark');
+    await expectAccessible(page, '/docs/payments in the dark theme');
+    await page.goto('/console/sign-in');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(await theme()).toBe('dark');
+  });
+
+  test('the menu of a phone is accessible and leads to the pages', async (context) => {
+    const page = await open(context, '/docs', { viewport: phone });
+    await page.getByText('Menu', { exact: true }).click();
+    await expectAccessible(page, 'the menu');
+    await page.locator('details.menu').getByRole('link', { name: 'Webhooks' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+  });
+
+  test('the first stop of the Tab key skips to the text', async (context) => {
+    const page = await open(context, '/docs/payments');
+    await page.keyboard.press('Tab');
+    await page.getByRole('link', { name: 'Skip to the text' }).waitFor();
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+  });
+
+  test('without scripts all text is readable, and there are no controls that do nothing', async (context) => {
+    const page = await open(context, '/docs/payments', { javaScriptEnabled: false, viewport: phone });
+    await page.getByRole('heading', { level: 1, name: 'Payments' }).waitFor();
+    expect(await page.getByRole('button').count()).toBe(0);
+    expect(await page.getByRole('searchbox').count()).toBe(0);
+    await page.getByText('Menu', { exact: true }).click();
+    await page.locator('details.menu').getByRole('link', { name: 'Refunds' }).click();
+    await page.waitForURL('**/docs/refunds');
+    await page.goto('/docs/reference');
+    await page.getByRole('link', { name: 'Operations' }).waitFor();
+  });
+
+  test('a printed page contains the text without navigation', async (context) => {
+    const page = await open(context, '/docs/payments');
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByRole('navigation').count()).toBe(0);
+    expect(await page.getByRole('searchbox').count()).toBe(0);
+    expect(await page.getByRole('heading', { level: 1, name: 'Payments' }).isVisible()).toBe(true);
+  });
+
+  test('an unknown page says so in the layout of the others', async (context) => {
+    const page = await open(context, '/docs/no-such-page');
+    await page.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor();
+    await expectAccessible(page, 'an unknown page');
+  });
+
+  test('the API reference shows operations, follows the theme and calls no other host', async (context) => {
+    const blockedMessages: string[] = [];
+    // The reference is a third-party bundle that logs warnings. Errors of scripts still count.
+    const ignoreComplaints = /^(?!.*(TypeError|ReferenceError))/s;
+    const { page } = await suite.openTab(context, { ignoreComplaints });
+    page.on('console', (message) => {
+      if (/Content Security Policy|Refused to/.test(message.text())) blockedMessages.push(message.text());
+    });
+    const requested: string[] = [];
+    page.on('request', (request) => requested.push(request.url()));
+    const isDark = () => page.evaluate("document.body.classList.contains('dark-mode')");
+
+    await page.goto('/docs/reference');
+    await page
+      .getByRole('button', { name: /Payments/ })
+      .first()
+      .click();
+    await page.getByText('Create a payment', { exact: true }).first().click();
+    await page.getByText('/_api/developer_api_payments', { exact: true }).first().waitFor();
+    expect(await page.evaluate('document.body.innerText')).toContain('captureMethod');
+    expect(await isDark()).toBe(false);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.goto('/docs/reference');
+    await page
+      .getByRole('button', { name: /Payments/ })
+      .first()
+      .waitFor();
+    expect(await isDark()).toBe(true);
+
+    expect(requested).toContain(`${suite.url}/openapi.json`);
+    const isElsewhere = (url: string) => !url.startsWith(`${suite.url}/`) && !url.startsWith('data:');
+    expect(requested.filter(isElsewhere)).toEqual([]);
+    // The policy prevents a request to another host, and the browser reports the attempt.
+    expect(blockedMessages).toEqual([]);
+    await page.evaluate("fetch('https://elsewhere.test/').catch(() => undefined)");
+    await expect.poll(() => blockedMessages, { timeout: waitMs }).not.toEqual([]);
+  });
+});
