@@ -22,7 +22,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (process.env.CI === 'true')
       throw new Error(`The console cannot be tested: ${browser.missing}. With CI=true that is a failure.`);
     process.stderr.write(
-      `Skipped, because ${browser.missing}: the tests of the console in a browser (test/e2e).\n`,
+      `Skipped, because ${browser.missing}: the browser tier (test/browser).\n`,
     );
   }
   project.provide('chromium', 'file' in browser ? browser.file : '');
