@@ -2,13 +2,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashWith, strongFigures } from '../../src/identity/password.ts';
 import type { AuditRow } from '../../src/kernel/trail.ts';
 import type { Server } from '../../src/server.ts';
 import type { Answer } from '../support/api-client.ts';
 import { startServer } from '../support/processes.ts';
-import { databaseKinds, sharedServer } from '../support/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
 import {
   auditOf,
   goodPassword,
@@ -39,9 +39,12 @@ describe.each(databaseKinds)('the trail of the console on %s', (kind) => {
   const secrets = new Map<string, string>();
   const answers: Answer[] = [];
 
+  afterAll(() => server?.close());
+
   /** One run through everything that people can write, with all that it brings to light. */
   beforeAll(async () => {
-    server = await sharedServer(kind);
+    // Its own: the whole database is searched for secrets.
+    server = await openServer(kind);
     hashWith(strongFigures);
     [ada, grace] = await Promise.all([newcomer(server, 'Ada'), newcomer(server, 'Grace')]);
     const write = async (by: Person, path: string, body: unknown, action: string, resource: string) => {

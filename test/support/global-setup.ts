@@ -21,9 +21,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if ('missing' in browser) {
     if (process.env.CI === 'true')
       throw new Error(`The console cannot be tested: ${browser.missing}. With CI=true that is a failure.`);
-    process.stderr.write(
-      `Skipped, because ${browser.missing}: the browser tier (test/browser).\n`,
-    );
+    process.stderr.write(`Skipped, because ${browser.missing}: the browser tier (test/browser).\n`);
   }
   project.provide('chromium', 'file' in browser ? browser.file : '');
   const postgres = await startPostgres();

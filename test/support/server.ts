@@ -86,6 +86,7 @@ const sharedServers = new Map<string, Promise<Server>>();
  * Tests that damage rows, restart, or need other settings open their own server with `openServer`.
  */
 export function sharedServer(kind: DatabaseKind, role: 'all' | 'api' = 'all'): Promise<Server> {
+  hashWith(quickFigures);
   const key = `${kind} ${role}`;
   let server = sharedServers.get(key);
   if (!server) {
