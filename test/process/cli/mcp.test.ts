@@ -1,10 +1,10 @@
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { operationTools } from '../../cli/mcp/tools.ts';
-import { errorCatalogue as known } from '../../src/kernel/errors.ts';
-import { freePort } from '../support/processes.ts';
-import { bin, openWorld, start, type World } from './bin.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operationTools } from '../../../cli/mcp/tools.ts';
+import { errorCatalogue as known } from '../../../src/kernel/errors.ts';
+import { bin, type CommandWorld, openCommandWorld, spawnBinary } from '../../support/command.ts';
+import { freePort } from '../../support/processes.ts';
 
 interface Result {
   readonly isError?: boolean;
@@ -13,19 +13,22 @@ interface Result {
 }
 
 describe('sandbank mcp', () => {
-  let world: World;
+  let world: CommandWorld;
   const open: Client[] = [];
+  /** With all tools and a valid key, for the tests that change nothing about it. */
+  let client: Client;
   beforeAll(async () => {
-    world = await openWorld();
+    world = await openCommandWorld();
+    client = await connect();
   });
-  afterEach(async () => {
-    for (const client of open.splice(0)) await client.close();
+  afterAll(async () => {
+    await Promise.all(open.map((one) => one.close()));
+    await world?.close();
   });
-  afterAll(() => world?.close());
 
   async function connect(args: readonly string[] = [], env: Record<string, string> = {}): Promise<Client> {
-    const client = new Client({ name: 'a test', version: '1.0.0' });
-    await client.connect(
+    const connected = new Client({ name: 'a test', version: '1.0.0' });
+    await connected.connect(
       new StdioClientTransport({
         command: process.execPath,
         args: [bin, 'mcp', ...args],
@@ -33,20 +36,19 @@ describe('sandbank mcp', () => {
         stderr: 'ignore',
       }),
     );
-    open.push(client);
-    return client;
+    open.push(connected);
+    return connected;
   }
   const callOf =
-    (client: Client) =>
+    (caller: Client) =>
     async (name: string, input: Record<string, unknown> = {}): Promise<Record<string, unknown>> => {
-      const result = (await client.callTool({ name, arguments: input })) as Result;
+      const result = (await caller.callTool({ name, arguments: input })) as Result;
       expect(result.isError, JSON.stringify(result.content)).not.toBe(true);
       expect(JSON.parse(result.content[0]?.text ?? '')).toEqual(result.structuredContent);
       return result.structuredContent as Record<string, unknown>;
     };
 
   test('offers every tool with words, and with what it takes as the document says it', async () => {
-    const client = await connect();
     const { tools } = await client.listTools();
     const expected = operationTools.map(({ name }) => name);
     expect(tools.map(({ name }) => name).toSorted()).toEqual(
@@ -72,7 +74,7 @@ describe('sandbank mcp', () => {
   });
 
   test('an assistant creates, advances, refunds, moves the clock and reads what happened', async () => {
-    const call = callOf(await connect());
+    const call = callOf(client);
     const { id: customerId } = await call('create_customer', { name: 'Ada' });
     const payment = await call('create_payment', {
       amount: 1250,
@@ -115,7 +117,6 @@ describe('sandbank mcp', () => {
   });
 
   test('a refusal is an error of the tool, with its code, what is allowed and the request', async () => {
-    const client = await connect();
     const { id } = await callOf(client)('create_payment', { amount: 100, currency: 'EUR' });
     const refused = (await client.callTool({ name: 'refund_payment', arguments: { id } })) as Result;
     expect(refused.isError).toBe(true);
@@ -135,7 +136,6 @@ describe('sandbank mcp', () => {
   });
 
   test('explains every error code of the catalogue', async () => {
-    const client = await connect();
     const explained = await callOf(client)('explain_error', { code: 'idempotency_key_reused' });
     expect(explained).toMatchObject({
       code: 'idempotency_key_reused',
@@ -156,7 +156,6 @@ describe('sandbank mcp', () => {
   });
 
   test('gives the documents of the server', async () => {
-    const client = await connect();
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual(['sandbank://llms.txt', 'sandbank://openapi.json']);
     const { contents } = await client.readResource({ uri: 'sandbank://openapi.json' });
@@ -166,12 +165,14 @@ describe('sandbank mcp', () => {
   });
 
   test('starts without a key or a server, and its tools say what is missing', async () => {
-    const keyless = await connect([], { SANDBANK_API_KEY: '' });
+    const [keyless, away] = await Promise.all([
+      connect([], { SANDBANK_API_KEY: '' }),
+      connect([], { SANDBANK_URL: `http://127.0.0.1:${await freePort()}` }),
+    ]);
     expect(await keyless.callTool({ name: 'get_clock', arguments: {} })).toMatchObject({
       isError: true,
       content: [{ text: expect.stringMatching(/There is no API key/) }],
     });
-    const away = await connect([], { SANDBANK_URL: `http://127.0.0.1:${await freePort()}` });
     expect(await away.callTool({ name: 'get_clock', arguments: {} })).toMatchObject({
       isError: true,
       content: [{ text: expect.stringMatching(/ECONNREFUSED/) }],
@@ -179,7 +180,7 @@ describe('sandbank mcp', () => {
   });
 
   test('writes nothing but the protocol to stdout, and ends when its input does', async () => {
-    const child = start(['mcp'], { env: world.env });
+    const child = spawnBinary(['mcp'], { env: world.env });
     let stdout = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;

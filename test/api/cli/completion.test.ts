@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { run } from './bin.ts';
+import { run } from '../../support/command.ts';
 import { leaves } from './tree.ts';
 
 const has = (shell: string) => spawnSync(shell, ['--version']).status === 0;

@@ -1,15 +1,15 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { Finding } from '../../cli/checks/check.ts';
-import { checkNode } from '../../cli/checks/machine.ts';
-import { skew } from '../../cli/checks/server.ts';
-import { createDatabase } from '../support/postgres.ts';
-import { freePort } from '../support/processes.ts';
-import { newKey } from '../support/tenant.ts';
-import { openWorld, Running, run, type World } from './bin.ts';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { Finding } from '../../../cli/checks/check.ts';
+import { checkNode } from '../../../cli/checks/machine.ts';
+import { skew } from '../../../cli/checks/server.ts';
+import { type CommandWorld, openCommandWorld, run } from '../../support/command.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { freePort } from '../../support/processes.ts';
+import { newKey } from '../../support/tenant.ts';
 
 interface Diagnosis {
   readonly status: string;
@@ -18,16 +18,12 @@ interface Diagnosis {
 
 const named = ({ findings }: Diagnosis, name: string) => findings.filter((one) => one.name === name);
 
-describe('sandbank doctor, migrate and start', () => {
-  let world: World;
+describe('sandbank doctor and migrate', () => {
+  let world: CommandWorld;
   let folder: string;
-  let started: Running | undefined;
   beforeAll(async () => {
-    world = await openWorld();
+    world = await openCommandWorld();
     folder = await mkdtemp(join(tmpdir(), 'sandbank-doctor-'));
-  });
-  afterEach(async () => {
-    if (started?.child.exitCode === null) await started.stop();
   });
   afterAll(async () => {
     await world?.close();
@@ -134,61 +130,16 @@ describe('sandbank doctor, migrate and start', () => {
     expect(named(await diagnose(env), 'migrations')).toMatchObject([{ outcome: 'ok' }]);
   });
 
-  test('migrate makes a data directory, looks at none that is not there, and tells of one in use', async () => {
+  test('migrate creates a data directory, and with --status refuses one that does not exist', async () => {
     const data = join(folder, 'migrated');
     const missing = await run(['migrate', '--status', '--data', data]);
     expect([missing.code, missing.stderr]).toEqual([
       1,
       expect.stringMatching(/^Error: Nothing was migrated\. There is no database in /),
     ]);
+    expect(existsSync(data)).toBe(false);
     expect((await run(['migrate', '--data', data])).code).toBe(0);
-    started = new Running(['start', '--port', '0', '--data', data]);
-    await started.said(/Console +http/);
-    const inUse = await run(['migrate', '--data', data]);
-    expect([inUse.code, inUse.stderr]).toEqual([1, expect.stringMatching(/is in use by process \d+/)]);
-    expect(await started.stop('SIGTERM')).toBe(0);
-  });
-
-  test('start, verify and users are what they were, flags, words and all', async () => {
-    const data = join(folder, 'started');
-    for (const flags of [
-      ['--port', '0'],
-      ['start', '--port', '0'],
-    ]) {
-      started = new Running([...flags, '--data', data]);
-      await started.said(/Sandbank is running/);
-      expect(await started.stop()).toBe(0);
-    }
-    const bad = await run(['start', '--port', 'http']);
-    expect([bad.code, bad.stderr]).toEqual([
-      1,
-      'Sandbank did not start. The port must be a number from 0 to 65535, not "http".\n',
-    ]);
-    expect((await run(['--prot', '1'])).stderr).toMatch(/^Sandbank did not start\. .*--prot/);
-    const verified = await run(['verify', '--data', data, '--json']);
-    expect([verified.code, JSON.parse(verified.stdout)]).toMatchObject([
-      0,
-      { object: 'verification', status: 'sound' },
-    ]);
-    const invited = await run(['users', 'invite', '--organization', 'Demo', '--data', data]);
-    expect([invited.code, invited.stdout]).toEqual([
-      0,
-      expect.stringMatching(/^http:\/\/127\.0\.0\.1:4000\/console\/invitation\//),
-    ]);
-    expect((await run(['users', 'remove'])).stderr).toMatch(/^No link was made\. /);
-  });
-
-  test('in the folder of a server everything works without a setting, and after it nothing pretends to', async () => {
-    const directory = join(folder, 'project');
-    mkdirSync(directory);
-    started = new Running(['start', '--port', '0'], { directory });
-    await started.said(/Console +http/);
-    const at = (...args: string[]) => run(args, { directory });
-    const made = await at('payments', 'create', '--amount', '12.50', '--json');
-    expect([made.code, JSON.parse(made.stdout)]).toMatchObject([0, { object: 'payment', amount: 1250 }]);
-    expect((await at('organizations', 'list')).stdout).toMatch(/Demo/);
-    expect((await at('doctor')).code).toBe(0);
-    expect(await started.stop()).toBe(0);
-    expect((await at('status')).code).toBe(4);
+    const status = await run(['migrate', '--status', '--data', data, '--json']);
+    expect(JSON.parse(status.stdout)).toMatchObject({ status: 'ok', pending: [] });
   });
 });

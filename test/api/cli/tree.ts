@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createProgram } from '../../cli/program.ts';
+import { createProgram } from '../../../cli/program.ts';
 
 export interface Leaf {
   readonly path: string;

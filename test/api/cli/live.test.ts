@@ -3,22 +3,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withField } from '../../cli/commands/trigger.ts';
-import { openWorld, Running, run, type World } from './bin.ts';
+import { withField } from '../../../cli/commands/trigger.ts';
+import { type CommandWorld, openCommandWorld, run } from '../../support/command.ts';
 
 interface Shown {
   readonly id: string;
   readonly [field: string]: unknown;
 }
 
-const linesOf = (text: string) => text.split('\n').filter((line) => line !== '');
-const parsed = (text: string) => linesOf(text).map((line) => JSON.parse(line) as Shown);
-
 describe('clock, events and logs from the command line', () => {
-  let world: World;
+  let world: CommandWorld;
   let folder: string;
   beforeAll(async () => {
-    world = await openWorld();
+    world = await openCommandWorld();
     folder = await mkdtemp(join(tmpdir(), 'sandbank-live-'));
   });
   afterAll(async () => {
@@ -91,59 +88,6 @@ describe('clock, events and logs from the command line', () => {
     expect(withField(data, 'x.y', null)).toEqual({ ...data, x: { y: null } });
     expect(data).toEqual({ a: { b: [1, { c: 2 }] } });
     expect(() => withField(data, '__proto__.x', 1)).toThrow();
-  });
-
-  test('events are shown oldest first, by type, and followed without a gap or a double', async () => {
-    const { id } = await world.json<Shown>(['customers', 'create', '--name', 'First']);
-    const tail = new Running(['events', 'tail', '--follow', '--types', 'customer.*', '--json'], {
-      env: world.env,
-    });
-    await tail.said(new RegExp(id));
-    await tail.said(/Following/, 'stderr');
-    const second = await world.json<Shown>(['customers', 'create', '--name', 'Second']);
-    await world.json(['payments', 'create', '--minor', '1']);
-    await tail.said(new RegExp(second.id));
-    const [firstEvent] = parsed(tail.stdout);
-    await world.json(['events', 'replay', firstEvent?.id ?? '']);
-    await tail.said(/"isReplay":true/);
-    expect(await tail.stop()).toBe(0);
-    const told = parsed(tail.stdout);
-    expect(told.map((one) => [one.type, one.resourceId, one.isReplay])).toEqual([
-      ['customer.created', id, false],
-      ['customer.created', second.id, false],
-      ['customer.created', id, true],
-    ]);
-    const words = await world.sandbank('events', 'tail', '--last', '1', '--types', 'customer.created');
-    expect(linesOf(words.stdout)).toEqual([
-      expect.stringMatching(new RegExp(`customer.created +evt_\\w+ +${second.id}$`)),
-    ]);
-    expect(await world.json(['events', 'get', firstEvent?.id ?? ''])).toMatchObject({
-      type: 'customer.created',
-    });
-    expect(
-      parsed((await world.sandbank('events', 'tail', '--since', '1h', '--json')).stdout).length,
-    ).toBeGreaterThan(3);
-  });
-
-  test('requests are shown and followed, each once, and the polling itself is not', async () => {
-    const tail = new Running(['logs', 'tail', '--follow', '--errors', '--json'], { env: world.env });
-    const missing = 'pay_01m7g9et05ev99ykp544y4j2h6';
-    await world.sandbank('payments', 'get', missing);
-    await tail.said(new RegExp(missing));
-    await world.json(['payments', 'list']);
-    await world.sandbank('customers', 'get', 'cus_nobody');
-    await tail.said(/cus_nobody/);
-    expect(await tail.stop()).toBe(0);
-    const told = parsed(tail.stdout);
-    expect(told.every((one) => Number(one.httpStatus) >= 400)).toBe(true);
-    expect(new Set(told.map((one) => one.id)).size).toBe(told.length);
-    const words = await world.sandbank('logs', 'tail', '--status', '2xx', '--method', 'POST', '--last', '2');
-    expect(linesOf(words.stdout)).toHaveLength(2);
-    expect(words.stdout).toMatch(/ {2}20\d {2}POST \/_api\/developer_api_\w+/);
-    const all = parsed((await world.sandbank('logs', 'tail', '--last', '100', '--json')).stdout);
-    expect(all.map((one) => one.route)).not.toContain('listRequests');
-    expect((await world.sandbank('logs', 'tail', '--status', 'bad')).code).toBe(2);
-    expect((await world.sandbank('logs', 'tail', '--status', '4xx', '--errors')).code).toBe(2);
   });
 
   test('the audit trail is listed by record, with refusals, and verified', async () => {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { snapshotsIn } from '../../cli/commands/snapshots.ts';
-import { openWorld, run, type World } from './bin.ts';
+import { snapshotsIn } from '../../../cli/commands/snapshots.ts';
+import { type CommandWorld, openCommandWorld, run } from '../../support/command.ts';
 
 interface Tenant {
   readonly organization: { readonly id: string; readonly name: string };
@@ -13,10 +13,10 @@ interface Tenant {
 }
 
 describe('what the operator does from the command line', () => {
-  let world: World;
+  let world: CommandWorld;
   let folder: string;
   beforeAll(async () => {
-    world = await openWorld();
+    world = await openCommandWorld();
     folder = await mkdtemp(join(tmpdir(), 'sandbank-operator-'));
   });
   afterAll(async () => {

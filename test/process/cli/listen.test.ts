@@ -3,24 +3,24 @@ import { createServer as createTls } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Sandbank } from '../../sdk/client.ts';
-import { scopes } from '../../src/kernel/scopes.ts';
-import { freePort, type ServerProcess, startServer } from '../support/processes.ts';
-import { openReceiver, type Received, type Receiver, withStatus } from '../support/receiver.ts';
-import { newKey } from '../support/tenant.ts';
-import { openWorld, Running, run, type World } from './bin.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Sandbank } from '../../../sdk/client.ts';
+import { scopes } from '../../../src/kernel/scopes.ts';
+import { type CommandWorld, openCommandWorld, RunningCommand, run } from '../../support/command.ts';
+import { freePort, type ServerProcess, startServer } from '../../support/processes.ts';
+import { openReceiver, type Received, type Receiver, withStatus } from '../../support/receiver.ts';
+import { newKey } from '../../support/tenant.ts';
 
 const secretIn = (stderr: string) => /Secret: (whsec_\S+)/.exec(stderr)?.[1] ?? '';
 const verified = ({ body, headers }: Received, secret: string) =>
   Sandbank.webhooks.verify(body, headers as Record<string, string>, secret);
 
 describe('sandbank listen', () => {
-  let world: World;
+  let world: CommandWorld;
   let receiver: Receiver;
-  let listening: Running | undefined;
+  let listening: RunningCommand | undefined;
   beforeAll(async () => {
-    world = await openWorld();
+    world = await openCommandWorld();
   });
   afterAll(() => world?.close());
   beforeEach(async () => {
@@ -32,9 +32,9 @@ describe('sandbank listen', () => {
     await receiver.close();
   });
 
-  async function listen(...args: string[]): Promise<Running> {
-    listening = new Running(['listen', '--forward-to', receiver.url, ...args], { env: world.env });
-    await listening.said(/Listening to/, 'stderr');
+  async function listen(...args: string[]): Promise<RunningCommand> {
+    listening = new RunningCommand(['listen', '--forward-to', receiver.url, ...args], { env: world.env });
+    await listening.waitForOutput(/Listening to/, 'stderr');
     return listening;
   }
   const pay = () => world.owner.client.post('developer_api_payments', { amount: 1250, currency: 'EUR' });
@@ -54,7 +54,7 @@ describe('sandbank listen', () => {
       type: 'payment.created',
       data: { id: payment.id },
     });
-    await running.said(/payment\.created {2}evt_\w+ {2}-> 204 {2}\d+ ms\n/);
+    await running.waitForOutput(/payment\.created {2}evt_\w+ {2}-> 204 {2}\d+ ms\n/);
     expect(await running.stop()).toBe(0);
     const printed = await run(['listen', '--print-secret'], { env: world.env });
     expect(printed.stdout.trim()).toBe(secret);
@@ -70,7 +70,7 @@ describe('sandbank listen', () => {
     const eventId = String(receiver.received[0]?.headers['webhook-id']);
     await world.json(['events', 'replay', eventId]);
     await receiver.waitFor(2);
-    await running.said(/"isReplay":true/);
+    await running.waitForOutput(/"isReplay":true/);
     const told = running.stdout
       .trim()
       .split('\n')
@@ -93,7 +93,7 @@ describe('sandbank listen', () => {
   test('waits for a program that is not there yet, and begins where it is told', async () => {
     const { body: earlier } = await world.owner.client.post('developer_api_customers', { name: 'Earlier' });
     const port = await freePort();
-    const running = new Running(
+    const running = new RunningCommand(
       [
         'listen',
         '--forward-to',
@@ -106,14 +106,14 @@ describe('sandbank listen', () => {
       { env: world.env },
     );
     listening = running;
-    await running.said(/ECONNREFUSED; trying again in/, 'stderr');
+    await running.waitForOutput(/ECONNREFUSED; trying again in/, 'stderr');
     const late = await openReceiver(undefined, port);
-    await running.said(/-> 204/);
+    await running.waitForOutput(/-> 204/);
     await late.waitFor(1);
     const { body: later } = await world.owner.client.post('developer_api_customers', { name: 'Later' });
-    await running.said(/(?:-> 204[\s\S]*){2,}/);
     const ids = () => late.received.map(({ body }) => (JSON.parse(body) as { data: { id: string } }).data.id);
-    await late.waitFor(ids().indexOf(later.id) + 1 || late.received.length + 1).catch(() => undefined);
+    await vi.waitUntil(() => ids().includes(later.id), { timeout: 60_000, interval: 5 });
+    await running.waitForOutput(/(?:-> 204[\s\S]*){2,}/);
     expect(ids()).toContain(earlier.id);
     expect(ids().at(-1)).toBe(later.id);
     expect(new Set(ids()).size).toBe(ids().length);
@@ -143,7 +143,7 @@ describe('sandbank listen', () => {
 describe('sandbank listen and a server that goes away', () => {
   let folder: string;
   let server: ServerProcess | undefined;
-  let listening: Running | undefined;
+  let listening: RunningCommand | undefined;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sandbank-listen-'));
   });
@@ -166,8 +166,8 @@ describe('sandbank listen and a server that goes away', () => {
     server = await startServer(options);
     const receiver = await openReceiver();
     const env = { SANDBANK_URL: server.url, SANDBANK_API_KEY: key };
-    listening = new Running(['listen', '--forward-to', receiver.url], { env });
-    await listening.said(/Listening to web/, 'stderr');
+    listening = new RunningCommand(['listen', '--forward-to', receiver.url], { env });
+    await listening.waitForOutput(/Listening to web/, 'stderr');
     const sandbank = new Sandbank({ apiKey: key, baseUrl: server.url });
     const made: string[] = [];
     const create = async () => made.push((await sandbank.customers.create({ name: 'Ada' })).id);
@@ -177,7 +177,7 @@ describe('sandbank listen and a server that goes away', () => {
     server = await startServer(options);
     // Made before the listener is back: it waits two seconds before it tries again.
     await create();
-    await listening.said(/Connected again/, 'stderr');
+    await listening.waitForOutput(/Connected again/, 'stderr');
     await create();
     await receiver.waitFor(3);
     const told = receiver.received.map(({ body }) => (JSON.parse(body) as { data: { id: string } }).data.id);
@@ -191,7 +191,7 @@ describe('sandbank listen and a server that goes away', () => {
 describe('a target with a certificate of its own', () => {
   test('is refused, and accepted with --skip-verify', async () => {
     const { cert, key } = await selfSigned();
-    const world = await openWorld();
+    const world = await openCommandWorld();
     const bodies: string[] = [];
     const target = createTls({ cert, key }, (request, response) => {
       request
@@ -205,10 +205,10 @@ describe('a target with a certificate of its own', () => {
       [[], /-> DEPTH_ZERO_SELF_SIGNED_CERT/],
       [['--skip-verify'], /-> 200/],
     ] as const) {
-      const running = new Running(['listen', '--forward-to', url, ...flags], { env: world.env });
-      await running.said(/Listening to/, 'stderr');
+      const running = new RunningCommand(['listen', '--forward-to', url, ...flags], { env: world.env });
+      await running.waitForOutput(/Listening to/, 'stderr');
       await pay();
-      await running.said(words);
+      await running.waitForOutput(words);
       expect(await running.stop()).toBe(0);
     }
     expect(bodies).toHaveLength(1);

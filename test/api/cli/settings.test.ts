@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { amountText, exponentOf, minorUnits } from '../../cli/money.ts';
-import { duration, since, time } from '../../cli/reading.ts';
-import { readSettings } from '../../cli/settings.ts';
-import { currencies } from '../../src/kernel/currency.ts';
+import { amountText, exponentOf, minorUnits } from '../../../cli/money.ts';
+import { duration, since, time } from '../../../cli/reading.ts';
+import { readSettings } from '../../../cli/settings.ts';
+import { currencies } from '../../../src/kernel/currency.ts';
 
 describe('the settings of a connection', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbank-settings-'));

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../support/processes.ts';
-import { newKey } from '../support/tenant.ts';
-import { openWorld, run, type World } from './bin.ts';
+import { type CommandWorld, openCommandWorld, run } from '../../support/command.ts';
+import { freePort } from '../../support/processes.ts';
+import { newKey } from '../../support/tenant.ts';
 
 interface Shown {
   readonly id: string;
@@ -12,9 +12,9 @@ interface Shown {
 }
 
 describe('records from the command line', () => {
-  let world: World;
+  let world: CommandWorld;
   beforeAll(async () => {
-    world = await openWorld();
+    world = await openCommandWorld();
   });
   afterAll(() => world?.close());
 

@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { createProgram } from '../../cli/program.ts';
-import { usage } from '../../src/usage.ts';
-import { usersUsage } from '../../src/users-command.ts';
-import { webhooksUsage } from '../../src/webhooks-command.ts';
-import { importsOf } from '../tidy/imports.ts';
-import { source } from '../tidy/source.ts';
-import { run } from './bin.ts';
+import { createProgram } from '../../../cli/program.ts';
+import { usage } from '../../../src/usage.ts';
+import { usersUsage } from '../../../src/users-command.ts';
+import { webhooksUsage } from '../../../src/webhooks-command.ts';
+import { run } from '../../support/command.ts';
+import { importsOf } from '../../tidy/imports.ts';
+import { source } from '../../tidy/source.ts';
 import { helpOf, leaves } from './tree.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 describe('the help', () => {
   test.each(leaves().map(({ path }) => path))('of "%s" shows an example of that very command', (path) => {
