@@ -137,8 +137,56 @@ export async function runToEnd(options: ServerOptions = {}): Promise<Ending> {
   );
 }
 
+/** Calls the program several times in one process, and prints each exit code and output as a line of JSON. */
+const SEQUENCE_RUNNER = `
+process.stdin.resume().on('close', () => process.exit(1)).unref();
+const [program, calls] = process.argv.slice(1);
+const { main } = await import(program);
+const print = process.stdout.write.bind(process.stdout);
+for (const { argv, env } of JSON.parse(calls)) {
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, env);
+  process.exitCode = undefined;
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'])
+    process[name].write = (text) => { output[name] += text; return true; };
+  await main(argv);
+  print(JSON.stringify({ code: process.exitCode ?? 0, ...output }) + '\\n');
+}
+process.exitCode = 0;`;
+
+/**
+ * For many command lines that end without opening anything: the modules load once, not once for each. That a process exits by itself
+ * with this code needs `runToEnd`.
+ */
+export async function runSequence(sequence: readonly ServerOptions[]): Promise<readonly Ending[]> {
+  const calls = sequence.map((options) => ({ argv: flags(options), env: environment(options) }));
+  const child = spawnProgram(SEQUENCE_RUNNER, {}, [JSON.stringify(calls)]);
+  const output = { stdout: '', stderr: '' };
+  watchProcess({ name: 'a sequence of calls', child, logs: () => output.stdout + output.stderr });
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+    });
+  const end = await Promise.race([once(child, 'close'), timeout(START_TIMEOUT_MS)]);
+  child.kill('SIGKILL');
+  if (end?.[0] !== 0) throw new Error(`The sequence did not end well:\n${output.stdout}${output.stderr}`);
+  return output.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Ending);
+}
+
 /** The bare child process, for tests that end it before it listens. */
 export function spawnServer(options: ServerOptions): ChildProcessByStdio<Writable, Readable, Readable> {
+  return spawnProgram(RUNNER, options, flags(options));
+}
+
+function spawnProgram(
+  runner: string,
+  options: ServerOptions,
+  args: readonly string[],
+): ChildProcessByStdio<Writable, Readable, Readable> {
   const main = options.root === undefined ? MAIN : path.join(options.root, 'dist', 'src', 'main.js');
   if (!existsSync(main)) throw new Error('dist/src/main.js is missing: run `npm run build` first.');
   return spawn(
@@ -147,10 +195,10 @@ export function spawnServer(options: ServerOptions): ChildProcessByStdio<Writabl
       ...(options.nodeArgs ?? testNodeArgs),
       '--input-type=module',
       '-e',
-      RUNNER,
+      runner,
       '--',
       pathToFileURL(main).href,
-      ...flags(options),
+      ...args,
     ],
     { cwd: options.root ?? ROOT, env: environment(options), stdio: ['pipe', 'pipe', 'pipe'] },
   );

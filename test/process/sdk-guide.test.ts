@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signWebhook } from '../../sdk/client.ts';
 import { operations } from '../../sdk/generated/operations.ts';
+import { openWorld, type World } from '../sdk/world.ts';
 import { freePort } from '../support/processes.ts';
-import { openWorld, type World } from './world.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = new URL('../../docs/snippets/sdk/', import.meta.url);
@@ -69,13 +69,14 @@ describe('on a server', () => {
   let world: World;
   const children: ChildProcess[] = [];
   beforeAll(async () => {
-    world = await openWorld('pglite');
+    world = await openWorld('postgres');
   });
   afterAll(async () => {
     for (const child of children) child.kill();
     await world?.close();
   });
 
+  // One after the other: together they would exceed the timeouts that they show.
   test.each(Object.entries(printed))('%s does what it says', async (name, output) => {
     const { tenant } = await world.client();
     const env = { ...process.env, SANDBANK_URL: world.url, SANDBANK_API_KEY: tenant.key };

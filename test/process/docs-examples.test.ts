@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort, type ServerProcess, startServer } from '../support/processes.ts';
-import { readMarkdown, root } from './built.ts';
-import { fillIn, parseHttp } from './http-file.ts';
+import { readMarkdown, root } from '../docs/built.ts';
+import { fillIn, parseHttp } from '../docs/http-file.ts';
+import { freePort, type ServerProcess, startServer, testNodeArgs } from '../support/processes.ts';
 
 const read = (name: string) => readFileSync(new URL(name, root), 'utf8');
 const pathOf = (name: string) => fileURLToPath(new URL(name, root));
@@ -154,7 +154,7 @@ describe('Dockerfile', () => {
     const commands = instructions.filter(({ word }) => word === 'RUN').map(({ rest }) => rest);
     for (const [, script = ''] of commands.join('\n').matchAll(/npm run ([\w-]+)/g))
       expect(Object.keys(scripts)).toContain(script);
-    // Which image that is, test/operations/deploy.test.ts checks.
+    // Which image that is, test/contract/deploy.test.ts checks.
     expect(argumentOf('FROM')).toMatch(/^\$\{NODE_IMAGE\}$/);
     expect(argumentOf('USER')).toBe('node');
     expect(argumentOf('ENV')).toContain(`SANDBANK_DATA_DIR=${argumentOf('VOLUME')}`);
@@ -181,7 +181,11 @@ describe('Dockerfile', () => {
     const check = () => spawnSync(process.execPath, health.slice(1), { env }).status;
     expect(check()).toBe(1);
     const [, ...args] = [...JSON.parse(argumentOf('ENTRYPOINT')), ...JSON.parse(argumentOf('CMD'))];
-    const child = spawn(process.execPath, args, { cwd: image, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [...testNodeArgs, ...args], {
+      cwd: image,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     try {
       let output = '';
       child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -1,8 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../src/kernel/errors.ts';
 import { type ServerProcess, startServer } from '../support/processes.ts';
-import { API_KEY, createPayment, expectRefusal, listPayments, PAYMENTS, temporaryFolder } from './client.ts';
-import { head, type RawAnswer, RawConnection } from './raw-connection.ts';
+import {
+  API_KEY,
+  createPayment,
+  expectRefusal,
+  listPayments,
+  PAYMENTS,
+  temporaryFolder,
+} from '../system/client.ts';
+import { head, type RawAnswer, RawConnection } from '../system/raw-connection.ts';
 
 const folder = temporaryFolder();
 let server: ServerProcess;

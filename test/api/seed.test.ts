@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { applySeed, checkedSeed, type Seed, SeedProblem } from '../src/seed.ts';
-import type { Server } from '../src/server.ts';
-import { databaseKinds, openServer } from './support/server.ts';
+import { applySeed, checkedSeed, type Seed, SeedProblem } from '../../src/seed.ts';
+import type { Server } from '../../src/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
 
 const key = (last: string) => `sbk_sandbox_${last.padStart(32, '0')}`;
 

@@ -7,13 +7,13 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
+import { docs, readMarkdown, root } from '../docs/built.ts';
 import { freePort } from '../support/processes.ts';
 import { openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
-import { docs, readMarkdown, root } from './built.ts';
 
 const folder = new URL('snippets/', docs);
-/** Those of the SDK and of the test kit, in folders of their own, are run with these: test/sdk/guide.test.ts, test/examples.test.ts. */
+/** The snippets of the SDK and of the test kit have their own folders: sdk-guide.test.ts and examples.test.ts run them. */
 const files = readdirSync(folder, { withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map(({ name }) => name);
@@ -66,7 +66,7 @@ describe('run against a server', () => {
   const children: ChildProcess[] = [];
   const receiverPort = freePort();
   beforeAll(async () => {
-    server = await openServer('pglite');
+    server = await openServer('postgres');
     url = await server.listen();
     place = mkdtempSync(join(tmpdir(), 'sandbank-snippets-'));
   });
@@ -135,7 +135,7 @@ describe('run against a server', () => {
     ],
   ];
 
-  test.each(answers)('%s does what its comments say', async (name, expected) => {
+  test.concurrent.each(answers)('%s does what its comments say', async (name, expected) => {
     const output = await run(name);
     if (output !== undefined) expect(told(output)).toEqual(expected);
   });
@@ -155,7 +155,7 @@ describe('run against a server', () => {
     ],
   ];
 
-  test.each(outputs)('%s prints what the page says', async (name, expected) => {
+  test.concurrent.each(outputs)('%s prints what the page says', async (name, expected) => {
     const output = await run(name);
     if (output !== undefined) expect(output).toMatch(expected);
   });
@@ -182,7 +182,7 @@ describe('run against a server', () => {
       'webhooks.sh',
       'listen.mjs',
     ];
-    // By test/snippets.test.ts. A snippet that another test runs is named here too, so that none is run by nobody.
+    // webhook-receivers.test.ts runs these. Every snippet has to be listed, so that none is left out.
     const elsewhere = ['receive-webhooks.ts', 'receive_webhooks.py'];
     expect(files.filter((file) => ![...run, ...elsewhere].includes(file))).toEqual([]);
   });

@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Server } from '../src/server.ts';
-import { freePort } from './support/processes.ts';
-import { openServer } from './support/server.ts';
-import { tenant } from './support/tenant.ts';
+import type { Server } from '../../src/server.ts';
+import { freePort } from '../support/processes.ts';
+import { openServer } from '../support/server.ts';
+import { tenant } from '../support/tenant.ts';
 
-const root = new URL('..', import.meta.url);
+const root = new URL('../..', import.meta.url);
 const file = (name: string) => fileURLToPath(new URL(`docs/snippets/${name}`, root));
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
@@ -27,7 +27,7 @@ describe('the receivers of docs/webhooks.md', () => {
   let server: Server;
   const children: ChildProcess[] = [];
   beforeAll(async () => {
-    server = await openServer('pglite');
+    server = await openServer('postgres');
   });
   afterAll(async () => {
     for (const child of children) child.kill();
@@ -40,7 +40,7 @@ describe('the receivers of docs/webhooks.md', () => {
   });
 
   const tsx = fileURLToPath(new URL('node_modules/tsx/dist/cli.mjs', root));
-  it.each([
+  it.concurrent.each([
     ['TypeScript', process.execPath, [tsx, file('receive-webhooks.ts')], true],
     ['Python', 'python3', [file('receive_webhooks.py')], hasPython],
   ] as const)(
@@ -70,6 +70,5 @@ describe('the receivers of docs/webhooks.md', () => {
       const rotated = await client.post(`developer_api_webhooks/${webhook.body.id}/test`);
       expect(rotated.body).toMatchObject({ status: 'succeeded', lastResponseStatus: 204 });
     },
-    60_000,
   );
 });

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort, type ServerProcess, startServer } from './support/processes.ts';
-import { newKey } from './support/tenant.ts';
+import { freePort, type ServerProcess, startServer, testNodeArgs } from '../support/processes.ts';
+import { newKey } from '../support/tenant.ts';
 
 interface Shown {
   readonly object: string;
@@ -21,7 +21,7 @@ const key = newKey();
 
 /** The blocks marked as the tour, in their order, as one script for one shell: what a reader pastes. */
 async function readTour(): Promise<string> {
-  const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
   const blocks = [...readme.matchAll(/```sh tour\n([\s\S]*?)```/g)].map(([, block]) => block ?? '');
   expect(blocks.length).toBeGreaterThan(5);
   return blocks.join('\n');
@@ -119,7 +119,7 @@ describe.skipIf(!hasShell)("the README's tour, pasted into a shell", () => {
 });
 
 describe.skipIf(!hasShell)('the five minutes of the README', () => {
-  const root = fileURLToPath(new URL('..', import.meta.url));
+  const root = fileURLToPath(new URL('../..', import.meta.url));
   const command = join(root, 'scripts/sandbank.mjs');
   let directory: string;
   let receiver: ReturnType<typeof spawn>;
@@ -148,7 +148,7 @@ describe.skipIf(!hasShell)('the five minutes of the README', () => {
     receiver.stdout?.on('data', (chunk: Buffer) => {
       heard += chunk.toString('utf8');
     });
-    server = spawn(process.execPath, [command, 'start', '--port', String(port)], {
+    server = spawn(process.execPath, [...testNodeArgs, command, 'start', '--port', String(port)], {
       cwd: directory,
       stdio: ['ignore', 'pipe', 'inherit'],
     });

@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
+import { testNodeArgs } from '../support/processes.ts';
 
-const root = new URL('..', import.meta.url);
+const root = new URL('../..', import.meta.url);
 const examples = new URL('examples/', root);
 const projects = readdirSync(examples, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && existsSync(new URL(`${entry.name}/package.json`, examples)))
@@ -39,7 +40,10 @@ async function runNode(
   args: readonly string[],
 ): Promise<{ code: number | null; output: string }> {
   const { NODE_OPTIONS: _options, VITEST: _vitest, ...env } = process.env;
-  const child = spawn(process.execPath, args, { cwd, env: { ...env, NODE_ENV: 'test', CI: 'true' } });
+  const child = spawn(process.execPath, [...testNodeArgs, ...args], {
+    cwd,
+    env: { ...env, NODE_ENV: 'test', CI: 'true' },
+  });
   running.add(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr])
@@ -51,8 +55,8 @@ async function runNode(
   return { code, output };
 }
 
-describe('the example projects', () => {
-  test('are there', () => {
+describe.concurrent('the example projects', () => {
+  test('are complete', () => {
     expect(projects).toEqual(['checkout', 'vitest']);
   });
 
@@ -66,7 +70,7 @@ describe('the example projects', () => {
     }
   });
 
-  test('what docs/testing.md begins with passes as it is', async () => {
+  test('the first example of docs/testing.md passes unchanged', async () => {
     const file = fileURLToPath(new URL('docs/snippets/testing/first.test.js', root));
     const { code, output } = await runNode(fileURLToPath(root), ['--test', file]);
     expect(code, output).toBe(0);

@@ -1,4 +1,5 @@
 import { afterAll, expect, inject, test } from 'vitest';
+import { makeNextRelease, NOTE } from '../support/next-release.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { runToEnd, type ServerProcess } from '../support/processes.ts';
 import { listPayments } from '../system/client.ts';
@@ -8,7 +9,6 @@ import { atOnce, type Inbox, openInbox } from '../system/delivery-inbox.ts';
 import { expectSame } from '../system/load.ts';
 import { type Query, queryPostgres } from '../system/records.ts';
 import { type Balancer, openBalancer } from './balancer.ts';
-import { makeNextRelease, NOTE } from './next-release.ts';
 import { type Shoppers, startShoppers } from './shoppers.ts';
 
 const CLIENTS = 4;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Server } from '../src/server.ts';
-import { verificationText, verify } from '../src/verify.ts';
-import { openReceiver } from './support/receiver.ts';
-import { databaseKinds, openServer } from './support/server.ts';
-import { type Tenant, tenant } from './support/tenant.ts';
+import type { Server } from '../../src/server.ts';
+import { verificationText, verify } from '../../src/verify.ts';
+import { openReceiver } from '../support/receiver.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+import { type Tenant, tenant } from '../support/tenant.ts';
 
 describe.each(databaseKinds)('verify on %s', (kind) => {
   let server: Server;

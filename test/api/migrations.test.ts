@@ -9,10 +9,10 @@ import {
 } from '../../src/db/migrate.ts';
 import { openPostgres } from '../../src/db/postgres.ts';
 import type { Server } from '../../src/server.ts';
+import { expanding, indexing } from '../support/next-release.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { expanding, indexing } from './next-release.ts';
 
 const pauseMs = 50;
 const payments = 'developer_api_payments';
