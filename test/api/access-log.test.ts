@@ -80,7 +80,7 @@ describe('the log', () => {
       },
     ]);
     expect(JSON.stringify(lines)).not.toMatch(/AAAA|very-private/);
-    expect(JSON.stringify(lines)).toContain('logs.test.ts');
+    expect(JSON.stringify(lines)).toContain('access-log.test.ts');
     await app.close();
   });
 });
