@@ -55,7 +55,7 @@ async function runNode(
   return { code, output };
 }
 
-describe.concurrent('the example projects', () => {
+describe('the example projects', () => {
   test('are complete', () => {
     expect(projects).toEqual(['checkout', 'vitest']);
   });
