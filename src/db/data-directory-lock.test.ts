@@ -5,6 +5,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { built } from '../places.ts';
 import { DataDirectoryLocked, lockDataDirectory } from './data-directory-lock.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -30,7 +31,7 @@ interface Locker {
 
 const lockerSource = `
   import { createInterface } from 'node:readline';
-  import { lockDataDirectory } from ${JSON.stringify(new URL('../../dist/src/db/data-directory-lock.js', import.meta.url).href)};
+  import { lockDataDirectory } from ${JSON.stringify(new URL('src/db/data-directory-lock.js', built).href)};
   console.log(process.pid);
   for await (const directory of createInterface({ input: process.stdin })) {
     const answer = await lockDataDirectory(directory).then(() => 'locked', (error) => error.name + ': ' + error.message);
