@@ -1,7 +1,7 @@
 import { isForServer } from './hand-over.ts';
 import { exits } from './problem.ts';
 
-/** The `sandbank` command. What the process ends with is left in `process.exitCode`, so that all output is written first. */
+/** The `sandbank` command. It sets `process.exitCode` instead of exiting, so that all output is written first. */
 export async function main(argv: readonly string[]): Promise<void> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     // The reader of a pipe has had enough.
@@ -13,5 +13,5 @@ export async function main(argv: readonly string[]): Promise<void> {
     return boot(argv);
   }
   const { runCommand } = await import('./run-command.ts');
-  return runCommand(argv);
+  process.exitCode = await runCommand(argv);
 }

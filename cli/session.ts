@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream';
 import type { Operator, Sandbank } from '../sdk/client.ts';
 import type { Output } from './output.ts';
 import { CliProblem, exits, wrongUsage } from './problem.ts';
@@ -6,7 +7,9 @@ import { type Asked, readSettings, type Settings } from './settings.ts';
 export interface Environment {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly directory: string;
-  readonly stdin: NodeJS.ReadStream;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable;
+  readonly stderr: Writable;
 }
 
 /** What a command is run with. What costs something, the client above all, is made when it is asked for. */
@@ -14,15 +17,20 @@ export class Session {
   readonly out: Output;
   readonly env: Environment['env'];
   readonly directory: string;
-  readonly stdin: NodeJS.ReadStream;
+  readonly stdin: Environment['stdin'];
+  /** For raw bytes and for prompts; text goes through `out`. */
+  readonly stdout: Writable;
+  readonly stderr: Writable;
   readonly #asked: Asked;
   #settings: Settings | undefined;
 
-  constructor(out: Output, asked: Asked, { env, directory, stdin }: Environment) {
+  constructor(out: Output, asked: Asked, { env, directory, stdin, stdout, stderr }: Environment) {
     this.out = out;
     this.env = env;
     this.directory = directory;
     this.stdin = stdin;
+    this.stdout = stdout;
+    this.stderr = stderr;
     this.#asked = asked;
   }
 

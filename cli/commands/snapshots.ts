@@ -37,7 +37,7 @@ export function addSnapshots(program: Command): void {
       const stream = await operator.snapshotStream(id, { secrets: withSecrets === true });
       const source = Readable.fromWeb(stream as Parameters<typeof Readable.fromWeb>[0]);
       if (file === '-') {
-        await pipeline(source, process.stdout, { end: false });
+        await pipeline(source, session.stdout, { end: false });
         return undefined;
       }
       const bytes = await write(source, file, session);

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SandbankError } from '../../sdk/errors.ts';
 import { type SandbankServer, startSandbank, type Tenant } from '../../sdk/testing.ts';
 import { openExaminee } from '../examiner/receivers.ts';
@@ -15,38 +15,23 @@ async function raw(sandbank: SandbankServer, tenant: Tenant, path: string): Prom
 }
 
 describe('a server with a seed', () => {
-  test('signs webhooks with the real time, which the test kit and a careful receiver accept', async () => {
-    await using sandbank = await startSandbank({ seed: 42 });
-    const tenant = await sandbank.tenant({ name: 'signed' });
-    const webhooks = await tenant.webhooks.capture();
-    await tenant.client.payments.create(euros);
-    const captured = await webhooks.waitFor('payment.created');
-    expect(webhooks.refused).toEqual([]);
-    // Only the signature has the real time: the payload has the application's.
-    expect(captured.event.timestamp).toBe('2026-01-01T00:00:00.000Z');
-
-    let secret = '';
-    const careful = await openExaminee({
-      verify: ({ rawBody, headers }) => new Webhook(secret).verify(rawBody, headers),
-    });
-    const webhook = await tenant.client.webhooks.create({ url: careful.url, eventTypes: ['*'] });
-    secret = webhook.secret ?? '';
-    const report = await tenant.client.webhooks.examine(webhook.id);
-    expect(report.cases.filter(({ outcome }) => outcome !== 'passed')).toEqual([]);
-    expect(report).toMatchObject({ grade: 'A', score: 100 });
+  /** Two servers with the same seed, which get the same requests in the same order. */
+  let servers: readonly SandbankServer[] = [];
+  beforeAll(async () => {
+    servers = await Promise.all([startSandbank({ seed: 42 }), startSandbank({ seed: 42 })]);
   });
+  afterAll(() => Promise.all(servers.map((server) => server.close())));
 
-  test('repeats the ids of forks, of their records and of examinations', async () => {
+  test('repeats the ids of organizations, payments, forks, their records and examinations', async () => {
     const runs: unknown[] = [];
-    for (let run = 0; run < 2; run += 1) {
-      await using sandbank = await startSandbank({ seed: 42 });
+    for (const sandbank of servers) {
       const tenant = await sandbank.tenant({ name: 'source' });
       const receiver = await openExaminee();
       const webhook = await tenant.client.webhooks.create(
         { url: receiver.url, eventTypes: ['*'] },
         once('webhook'),
       );
-      await tenant.client.payments.create(euros, once('payment'));
+      const payment = await tenant.client.payments.create(euros, once('payment'));
       const { id: examination } = await tenant.client.webhooks.examine(
         webhook.id,
         { cases: ['valid_signature'] },
@@ -59,6 +44,8 @@ describe('a server with a seed', () => {
       );
       const endpoints = await Promise.all(forks.map((fork) => fork.client.webhooks.list()));
       runs.push({
+        organizationId: tenant.organizationId,
+        payment,
         examination,
         sent,
         forks: forks.map(({ organizationId, applicationId }) => [organizationId, applicationId]),
@@ -73,8 +60,7 @@ describe('a server with a seed', () => {
 
   test('answers errors with the same bytes on every port, and the SDK still shows a link', async () => {
     const texts: string[] = [];
-    for (let run = 0; run < 2; run += 1) {
-      await using sandbank = await startSandbank({ seed: 42 });
+    for (const sandbank of servers) {
       const tenant = await sandbank.tenant({ name: 'errors' });
       texts.push(await raw(sandbank, tenant, 'developer_api_payments/pay_00000000000000000000000000'));
       const failure = (await tenant.client.payments
@@ -85,5 +71,26 @@ describe('a server with a seed', () => {
     }
     expect(texts[0]).toContain('resource_not_found');
     expect(texts[1]).toBe(texts[0]);
+  });
+
+  test('signs webhooks with the real time, which the test kit and a careful receiver accept', async () => {
+    // Only the first server gets these requests, so this test comes last.
+    const tenant = await (servers[0] as SandbankServer).tenant({ name: 'signed' });
+    const webhooks = await tenant.webhooks.capture();
+    await tenant.client.payments.create(euros);
+    const captured = await webhooks.waitFor('payment.created');
+    expect(webhooks.refused).toEqual([]);
+    // Only the signature has the real time; the payload has the application clock's.
+    expect(captured.event.timestamp).toBe('2026-01-01T00:00:00.000Z');
+
+    let secret = '';
+    const careful = await openExaminee({
+      verify: ({ rawBody, headers }) => new Webhook(secret).verify(rawBody, headers),
+    });
+    const webhook = await tenant.client.webhooks.create({ url: careful.url, eventTypes: ['*'] });
+    secret = webhook.secret ?? '';
+    const report = await tenant.client.webhooks.examine(webhook.id);
+    expect(report.cases.filter(({ outcome }) => outcome !== 'passed')).toEqual([]);
+    expect(report).toMatchObject({ grade: 'A', score: 100 });
   });
 });

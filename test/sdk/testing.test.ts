@@ -3,8 +3,11 @@ import { TimeoutError } from '../../sdk/errors.ts';
 import { connectSandbank, LedgerImbalance, type SandbankServer, startSandbank } from '../../sdk/testing.ts';
 
 let sandbank: SandbankServer;
+let startMs = 0;
 beforeAll(async () => {
+  const startedAt = performance.now();
   sandbank = await startSandbank();
+  startMs = performance.now() - startedAt;
 });
 afterAll(() => sandbank.close());
 
@@ -23,14 +26,14 @@ describe('a tenant', () => {
     await expect(tenant.client.payments.create(euros)).rejects.toMatchObject({ code: 'scope_missing' });
   });
 
-  test('is made in milliseconds: a hundred in less than what one start of a server takes', async () => {
+  test('is created on the running server, which is many times faster than a start', async () => {
     await sandbank.tenant();
     const startedAt = performance.now();
     await Promise.all(Array.from({ length: 100 }, () => sandbank.tenant()));
     const eachMs = (performance.now() - startedAt) / 100;
-    console.info(`a tenant in ${eachMs.toFixed(1)} ms`);
-    // No bar of speed, which belongs to the bench: only that it is not a server of its own each time.
-    expect(eachMs).toBeLessThan(100);
+    console.info(`a tenant in ${eachMs.toFixed(1)} ms, a start in ${startMs.toFixed(0)} ms`);
+    // Relative to the same machine; the bench measures the absolute duration.
+    expect(eachMs).toBeLessThan(startMs / 4);
   });
 
   test('is emptied by reset, and keeps its key and its endpoints', async () => {
@@ -203,17 +206,6 @@ describe('the ledger of a tenant', () => {
 });
 
 describe('a server', () => {
-  test('with a seed repeats itself', async () => {
-    const ids: string[] = [];
-    for (let run = 0; run < 2; run += 1) {
-      await using seeded = await startSandbank({ seed: 42 });
-      const tenant = await seeded.tenant({ name: 'repeats' });
-      const payment = await tenant.client.payments.create(euros, { idempotencyKey: 'one' });
-      ids.push(JSON.stringify([tenant.organizationId, payment]));
-    }
-    expect(ids[1]).toBe(ids[0]);
-  });
-
   test('is used by others who know its address and its token', async () => {
     const { url, operatorToken } = sandbank;
     const tenant = await connectSandbank({ url, operatorToken }).tenant();

@@ -1,5 +1,6 @@
 import { afterAll, afterEach } from 'vitest';
 import { breaches, met } from './contract-tally.ts';
+import { reportFailure } from './failure-report.ts';
 import { seenCodes } from './seen-codes.ts';
 
 /** Runs in every test file: an answer that the OpenAPI document does not describe fails the test that brought it about. */
@@ -13,5 +14,15 @@ function expectNoBreach(): void {
 // Files that share a process each begin with nothing seen.
 seenCodes.clear();
 met.clear();
+afterEach(({ task }) => {
+  const names: string[] = [];
+  for (
+    let one: { name: string; suite?: object | undefined } | undefined = task;
+    one;
+    one = one.suite as typeof one
+  )
+    names.unshift(one.name);
+  reportFailure({ names, file: task.file.filepath, isFailed: task.result?.state === 'fail' });
+});
 afterEach(expectNoBreach);
 afterAll(expectNoBreach);

@@ -1,6 +1,6 @@
 /**
- * The real server as a child process, from the built `dist/src/main.js`: for what only a process can show, such as signals,
- * `kill -9`, the lock on the data folder, several nodes on one database, and the bench.
+ * Runs the built server (`dist/src/main.js`) as a child process, for behaviour that only a process has: signals, `kill -9`, the lock
+ * of the data directory, several nodes on one database. The bench uses it as well.
  */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,15 +9,24 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { watchProcess } from './failure-report.ts';
 
-const START_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 30_000;
+/** For hangs only, and below vitest's own limit, so that the failure shows the logs. A busy machine needs half a minute for a start. */
+const START_TIMEOUT_MS = 240_000;
+const STOP_TIMEOUT_MS = 240_000;
 const LOG_CHARACTERS_MAX = 1_000_000;
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 
-/** Ends the server when its parent goes away in any manner: the pipe on stdin closes. */
+/**
+ * In a test run, V8 optimizes only the hottest WebAssembly functions of the embedded database. By default it optimizes a large part of
+ * PGlite during the start, and the exit waits for those compilations: half of the CPU time of a server that lives a few seconds.
+ */
+export const testNodeArgs: readonly string[] =
+  process.env.VITEST === undefined ? [] : ['--wasm-tiering-budget=100000000'];
+
+/** Ends the server when its parent ends in any way, because that closes the pipe on stdin. */
 const RUNNER = `
 process.stdin.resume().on('close', () => process.exit(1)).unref();
 const [main, ...argv] = process.argv.slice(1);
@@ -28,13 +37,13 @@ export interface ServerOptions {
   readonly dataDir?: string;
   /** Path of a seed file. */
   readonly seed?: string;
-  /** A free port unless told. */
+  /** A free port by default. */
   readonly port?: number;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Another built program than that of this tree: the folder that its `dist` is in. */
+  /** The folder that contains `dist`, to run another build than this one. */
   readonly root?: string;
-  /** Flags for Node itself, such as `--cpu-prof`. */
+  /** Flags for Node itself, such as `--cpu-prof`. They replace `testNodeArgs`. */
   readonly nodeArgs?: readonly string[];
 }
 
@@ -43,20 +52,21 @@ export interface ServerProcess {
   readonly url: string;
   readonly pid: number;
   readonly child: ChildProcess;
-  /** SIGTERM, then the exit code. A server that does not end in time is killed, and the promise rejects with its logs. */
+  /** Sends SIGTERM and resolves with the exit code. A server that hangs is killed, and the promise rejects with its logs. */
   stop(): Promise<number>;
-  /** SIGKILL; resolves once the process is gone and reaped. */
+  /** Sends SIGKILL; resolves once the process has ended and is reaped. */
   kill(): Promise<void>;
-  /** The end of what it wrote, stdout and stderr together. */
+  /** The tail of its output, stdout and stderr together. */
   logs(): string;
 }
 
 export async function startServer(options: ServerOptions = {}): Promise<ServerProcess> {
   const child = spawnServer(options);
   let logs = '';
+  watchProcess({ name: nameOf(options), child, logs: () => logs });
   const ended = new Promise<number>((resolve) => {
     child.once('error', () => resolve(1));
-    // `close` comes after the last byte of output, so that a reason written just before the end is not lost.
+    // `close` comes after the last byte of output, so the reason of a failure is never lost.
     child.once('close', (code) => resolve(code ?? 1));
   });
   const listening = new Promise<string>((resolve) => {
@@ -109,10 +119,11 @@ export interface Ending {
   readonly stderr: string;
 }
 
-/** Runs the server until it ends by itself: for starts that are refused, and for flags that only print something. */
+/** Runs the server until it exits by itself: for refused starts, and for flags that only print something. */
 export async function runToEnd(options: ServerOptions = {}): Promise<Ending> {
   const child = spawnServer(options);
   const output = { stdout: '', stderr: '' };
+  watchProcess({ name: nameOf(options), child, logs: () => output.stdout + output.stderr });
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
       output[name] += text;
@@ -126,23 +137,76 @@ export async function runToEnd(options: ServerOptions = {}): Promise<Ending> {
   );
 }
 
-/** The bare process, for tests that end it before it listens. */
+/** Calls the program several times in one process, and prints each exit code and output as a line of JSON. */
+const SEQUENCE_RUNNER = `
+process.stdin.resume().on('close', () => process.exit(1)).unref();
+const [program, calls] = process.argv.slice(1);
+const { main } = await import(program);
+const print = process.stdout.write.bind(process.stdout);
+for (const { argv, env } of JSON.parse(calls)) {
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, env);
+  process.exitCode = undefined;
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'])
+    process[name].write = (text) => { output[name] += text; return true; };
+  await main(argv);
+  print(JSON.stringify({ code: process.exitCode ?? 0, ...output }) + '\\n');
+}
+process.exitCode = 0;`;
+
+/**
+ * For many command lines that end without opening anything: the modules load once, not once for each. That a process exits by itself
+ * with this code needs `runToEnd`.
+ */
+export async function runSequence(sequence: readonly ServerOptions[]): Promise<readonly Ending[]> {
+  const calls = sequence.map((options) => ({ argv: flags(options), env: environment(options) }));
+  const child = spawnProgram(SEQUENCE_RUNNER, {}, [JSON.stringify(calls)]);
+  const output = { stdout: '', stderr: '' };
+  watchProcess({ name: 'a sequence of calls', child, logs: () => output.stdout + output.stderr });
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+    });
+  const end = await Promise.race([once(child, 'close'), timeout(START_TIMEOUT_MS)]);
+  child.kill('SIGKILL');
+  if (end?.[0] !== 0) throw new Error(`The sequence did not end well:\n${output.stdout}${output.stderr}`);
+  return output.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Ending);
+}
+
+/** The bare child process, for tests that end it before it listens. */
 export function spawnServer(options: ServerOptions): ChildProcessByStdio<Writable, Readable, Readable> {
+  return spawnProgram(RUNNER, options, flags(options));
+}
+
+function spawnProgram(
+  runner: string,
+  options: ServerOptions,
+  args: readonly string[],
+): ChildProcessByStdio<Writable, Readable, Readable> {
   const main = options.root === undefined ? MAIN : path.join(options.root, 'dist', 'src', 'main.js');
   if (!existsSync(main)) throw new Error('dist/src/main.js is missing: run `npm run build` first.');
   return spawn(
     process.execPath,
     [
-      ...(options.nodeArgs ?? []),
+      ...(options.nodeArgs ?? testNodeArgs),
       '--input-type=module',
       '-e',
-      RUNNER,
+      runner,
       '--',
       pathToFileURL(main).href,
-      ...flags(options),
+      ...args,
     ],
     { cwd: options.root ?? ROOT, env: environment(options), stdio: ['pipe', 'pipe', 'pipe'] },
   );
+}
+
+function nameOf({ databaseUrl, dataDir, args = [] }: ServerOptions): string {
+  const database = databaseUrl === undefined ? (dataDir ?? 'the default data directory') : 'PostgreSQL';
+  return ['server on', database, ...args].join(' ');
 }
 
 function flags(options: ServerOptions): string[] {
@@ -152,7 +216,7 @@ function flags(options: ServerOptions): string[] {
   return [...flags, ...(options.args ?? [])];
 }
 
-/** What the developer's own shell says about Sandbank must not leak into a test. */
+/** The settings of the developer's shell must not reach a test. */
 function environment(options: ServerOptions): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) =>
@@ -169,7 +233,7 @@ function environment(options: ServerOptions): NodeJS.ProcessEnv {
   };
 }
 
-/** A port that nobody listens on at the moment, for a process that must be told one. */
+/** A port that is free at the moment, for a process that needs a fixed one. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

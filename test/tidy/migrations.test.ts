@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readMigrations } from '../../src/db/migrate.ts';
-import { expanding, indexing } from '../nodes/next-release.ts';
+import { expanding, indexing } from '../support/next-release.ts';
 import { contracting, firstHeld, unfitFor } from './migrations.ts';
 
 test('every migration leaves what the release before needs as it is', async () => {

@@ -1,0 +1,145 @@
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { Finding } from '../../../cli/checks/check.ts';
+import { checkNode } from '../../../cli/checks/machine.ts';
+import { skew } from '../../../cli/checks/server.ts';
+import { type CommandWorld, openCommandWorld, run } from '../../support/command.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { freePort } from '../../support/processes.ts';
+import { newKey } from '../../support/tenant.ts';
+
+interface Diagnosis {
+  readonly status: string;
+  readonly findings: readonly Finding[];
+}
+
+const named = ({ findings }: Diagnosis, name: string) => findings.filter((one) => one.name === name);
+
+describe('sandbank doctor and migrate', () => {
+  let world: CommandWorld;
+  let folder: string;
+  beforeAll(async () => {
+    world = await openCommandWorld();
+    folder = await mkdtemp(join(tmpdir(), 'sandbank-doctor-'));
+  });
+  afterAll(async () => {
+    await world?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const diagnose = async (env: Record<string, string>, ...args: string[]) => {
+    const ran = await run(['doctor', '--json', ...args], {
+      env: { ...world.env, ...env },
+      directory: folder,
+    });
+    return { code: ran.code, ...(JSON.parse(ran.stdout) as Diagnosis) };
+  };
+
+  test('finds nothing wrong with a server that is well, in JSON and in words', async () => {
+    const well = await diagnose({});
+    expect(well).toMatchObject({ code: 0, object: 'diagnosis', status: 'well' });
+    for (const name of ['node', 'data', 'disk', 'secret', 'database', 'server', 'time', 'key', 'webhooks'])
+      expect(named(well, name)).toMatchObject([{ outcome: 'ok' }]);
+    const words = await run(['doctor'], { env: world.env, directory: folder });
+    expect(words.stdout).toMatch(/^ok +node +Node [\s\S]+ok +key +key \w+ of Tenant/m);
+    expect(words.stdout).not.toContain(world.owner.key);
+  });
+
+  test('names what fails, ends with 1, and says how to mend each', async () => {
+    const away = await diagnose({ SANDBANK_URL: `http://127.0.0.1:${await freePort()}` });
+    expect(away).toMatchObject({ code: 1, status: 'ill' });
+    expect(named(away, 'server')).toMatchObject([
+      {
+        outcome: 'fail',
+        words: expect.stringMatching(/ECONNREFUSED/),
+        mend: expect.stringMatching(/sandbank start/),
+      },
+    ]);
+    const stranger = await diagnose({ SANDBANK_API_KEY: newKey() });
+    expect(named(stranger, 'key')).toMatchObject([
+      { outcome: 'fail', mend: expect.stringMatching(/keys create/) },
+    ]);
+    const keyless = await diagnose({ SANDBANK_API_KEY: '' });
+    expect(keyless.code).toBe(0);
+    expect(named(keyless, 'key')).toMatchObject([{ outcome: 'warn' }]);
+    const shared = await diagnose({ DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/x' });
+    expect(named(shared, 'database')).toMatchObject([
+      { outcome: 'fail', words: expect.stringMatching(/ECONNREFUSED/) },
+    ]);
+    expect(named(shared, 'secret')).toMatchObject([
+      { outcome: 'fail', mend: expect.stringMatching(/openssl rand/) },
+    ]);
+    expect(JSON.stringify(shared)).not.toContain('hunter2');
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    expect(named(await diagnose({}, '--data', file), 'data')).toMatchObject([{ outcome: 'fail' }]);
+  });
+
+  test('warns of a secret that others may read, of a port that is taken, and of an endpoint that is disabled', async () => {
+    const data = join(folder, 'open');
+    mkdirSync(data);
+    writeFileSync(join(data, 'secret'), 'x');
+    chmodSync(join(data, 'secret'), 0o644);
+    const { body } = await world.owner.client.post('developer_api_webhooks', { url: 'http://127.0.0.1:9/' });
+    await world.owner.client.post(`developer_api_webhooks/${body.id}/disable`);
+    const port = new URL(world.url).port;
+    const warned = await diagnose(
+      { PORT: port, SANDBANK_URL: world.url.replace('127.0.0.1', 'localhost') },
+      '--data',
+      data,
+    );
+    expect(named(warned, 'data').map(({ outcome }) => outcome)).toEqual(['ok', 'warn']);
+    expect(named(warned, 'webhooks')).toMatchObject([
+      { outcome: 'warn', words: expect.stringMatching(/is disabled/) },
+    ]);
+    expect(named(warned, 'port')).toMatchObject([
+      { outcome: 'ok', words: expect.stringMatching(/where the server listens/) },
+    ]);
+    const taken = await diagnose({ PORT: port, SANDBANK_URL: 'http://127.0.0.1:1234' }, '--data', data);
+    expect(named(taken, 'port')).toMatchObject([{ outcome: 'warn', mend: expect.stringMatching(/--port/) }]);
+  });
+
+  test('judges versions and clocks', () => {
+    expect([checkNode('20.18.9').outcome, checkNode('20.19.0').outcome, checkNode('24.1.0').outcome]).toEqual(
+      ['fail', 'ok', 'ok'],
+    );
+    const now = Date.parse('2031-03-04T10:00:00Z');
+    const at = (seconds: number) => skew(new Date(now + seconds * 1_000).toUTCString(), now)[0]?.outcome;
+    expect([at(0), at(5), at(-60), at(60)]).toEqual(['ok', 'ok', 'warn', 'warn']);
+    expect(skew(null, now)).toEqual([]);
+  });
+
+  test('migrate says what is missing, applies it once, and says so', async () => {
+    const env = { DATABASE_URL: await createDatabase(inject('postgresUrl')) };
+    const look = await run(['migrate', '--status', '--json'], { env });
+    const { pending } = JSON.parse(look.stdout) as { pending: string[] };
+    expect(look.code).toBe(0);
+    expect(pending[0]).toMatch(/^1 /);
+    expect(named(await diagnose(env), 'migrations')).toMatchObject([
+      { outcome: 'warn', mend: expect.stringMatching(/sandbank migrate/) },
+    ]);
+    const done = await run(['migrate'], { env });
+    expect([done.code, done.stderr]).toEqual([0, '']);
+    expect(done.stdout).toMatch(/^PostgreSQL at [\s\S]*Applied:\n {2}1 /);
+    expect((await run(['migrate', '--json'], { env })).stdout).toMatch(
+      /"status":"ok".*"applied":\[\],"pending":\[\]/,
+    );
+    expect((await run(['migrate', '--status'], { env })).stdout).toMatch(/The schema is up to date\.\n$/);
+    expect(named(await diagnose(env), 'migrations')).toMatchObject([{ outcome: 'ok' }]);
+  });
+
+  test('migrate creates a data directory, and with --status refuses one that does not exist', async () => {
+    const data = join(folder, 'migrated');
+    const missing = await run(['migrate', '--status', '--data', data]);
+    expect([missing.code, missing.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^Error: Nothing was migrated\. There is no database in /),
+    ]);
+    expect(existsSync(data)).toBe(false);
+    expect((await run(['migrate', '--data', data])).code).toBe(0);
+    const status = await run(['migrate', '--status', '--data', data, '--json']);
+    expect(JSON.parse(status.stdout)).toMatchObject({ status: 'ok', pending: [] });
+  });
+});

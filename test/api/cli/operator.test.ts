@@ -1,0 +1,219 @@
+import { readFileSync, statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { snapshotsIn } from '../../../cli/commands/snapshots.ts';
+import { type CommandWorld, openCommandWorld, run } from '../../support/command.ts';
+
+interface Tenant {
+  readonly organization: { readonly id: string; readonly name: string };
+  readonly apiKey: { readonly key: string };
+}
+
+describe('what the operator does from the command line', () => {
+  let world: CommandWorld;
+  let folder: string;
+  beforeAll(async () => {
+    world = await openCommandWorld();
+    folder = await mkdtemp(join(tmpdir(), 'sandbank-operator-'));
+  });
+  afterAll(async () => {
+    await world?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const asTenant = ({ apiKey }: Tenant) => ({ env: { ...world.env, SANDBANK_API_KEY: apiKey.key } });
+
+  test('an organization is made with a key that works, and is listed', async () => {
+    const tenant = await world.json<Tenant>([
+      'organizations',
+      'create',
+      'Team Blue',
+      '--application',
+      'shop',
+      '--key-name',
+      'ci',
+    ]);
+    expect(tenant).toMatchObject({
+      object: 'tenant',
+      organization: { name: 'Team Blue' },
+      application: { name: 'shop' },
+    });
+    const status = await run(['status', '--json'], asTenant(tenant));
+    expect(JSON.parse(status.stdout)).toMatchObject({
+      organization: tenant.organization,
+      apiKey: { name: 'ci' },
+    });
+    const words = await world.sandbank('organizations', 'list');
+    expect(words.stdout).toMatch(/^ORGANIZATION +NAME +CREATED\n[\s\S]*Team Blue/);
+    const made = await world.sandbank('organizations', 'create', 'Shown');
+    expect([made.stdout, made.stderr]).toEqual([
+      expect.stringMatching(/key +sbk_sandbox_\w+/),
+      'The key is shown this once.\n',
+    ]);
+  });
+
+  test('a key is made for the organization of the key in use, or for one that is named', async () => {
+    const own = await world.json<{ key: string; scopes: string[] }>([
+      'keys',
+      'create',
+      '--name',
+      'narrow',
+      '--scopes',
+      'payments:read',
+    ]);
+    expect(own).toMatchObject({ object: 'api_key', name: 'narrow', scopes: ['payments:read'] });
+    const env = { ...world.env, SANDBANK_API_KEY: own.key };
+    const status = await run(['status', '--json'], { env });
+    expect(JSON.parse(status.stdout)).toMatchObject({ organization: { id: world.owner.orgId } });
+    const refused = await run(['payments', 'create', '--minor', '1'], { env });
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/scope_missing, 403/)]);
+    const tenant = await world.json<Tenant>(['organizations', 'create', 'Team Red']);
+    const red = await world.json<{ key: string }>(['keys', 'create', '--organization', 'Team Red']);
+    expect(
+      JSON.parse(
+        (await run(['status', '--json'], { env: { ...world.env, SANDBANK_API_KEY: red.key } })).stdout,
+      ),
+    ).toMatchObject({ organization: tenant.organization });
+    await world.json(['organizations', 'create', 'Team Red']);
+    const twice = await world.sandbank('keys', 'create', '--organization', 'Team Red');
+    expect([twice.code, twice.stderr]).toEqual([
+      2,
+      expect.stringMatching(/Several organizations are called "Team Red".*org_/),
+    ]);
+    const nobody = await world.sandbank('keys', 'create', '--organization', 'Nobody');
+    expect([nobody.code, nobody.stderr]).toEqual([
+      1,
+      expect.stringMatching(/no organization called "Nobody"/),
+    ]);
+  });
+
+  test('a reset removes the records of one organization, with --yes where nobody can be asked', async () => {
+    const tenant = await world.json<Tenant>(['organizations', 'create', 'Team Green']);
+    const as = (...args: string[]) => run([...args, '--json'], asTenant(tenant));
+    await as('payments', 'create', '--minor', '100');
+    const unasked = await as('reset');
+    expect([unasked.code, unasked.stderr]).toEqual([
+      2,
+      expect.stringMatching(/removes all records of Team Green at .*--yes/),
+    ]);
+    const reset = await as('reset', '--yes');
+    expect([reset.code, JSON.parse(reset.stdout)]).toMatchObject([
+      0,
+      { object: 'reset', deleted: { payments: 1 } },
+    ]);
+    expect(JSON.parse((await as('payments', 'list')).stdout)).toMatchObject({ data: [] });
+    await as('payments', 'create', '--minor', '100');
+    const byOperator = await world.sandbank('reset', '--organization', 'Team Green', '--yes');
+    expect([byOperator.code, byOperator.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Removed:\n[\s\S]*payments +1/),
+    ]);
+  });
+
+  test('an organization is exported, compressed or not, and imported as a fork with keys of its own', async () => {
+    const tenant = await world.json<Tenant>(['organizations', 'create', 'Team Gold']);
+    await run(['payments', 'create', '--minor', '100'], asTenant(tenant));
+    const file = join(folder, 'gold.jsonl.gz');
+    const exported = await world.json<{ bytes: number }>([
+      'export',
+      '--organization',
+      tenant.organization.id,
+      file,
+    ]);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const text = gunzipSync(readFileSync(file)).toString('utf8');
+    expect(text.length).toBe(exported.bytes);
+    expect(JSON.parse(text.split('\n')[0] ?? '')).toMatchObject({
+      format: 'sandbank-snapshot',
+      hasSecrets: false,
+    });
+    const forked = await world.json<{ apiKeys: { key: string }[]; organization: { name: string } }>([
+      'import',
+      file,
+      '--fork',
+      '--name',
+      'Gold, a copy',
+    ]);
+    expect(forked).toMatchObject({ object: 'import', organization: { name: 'Gold, a copy' } });
+    const env = { ...world.env, SANDBANK_API_KEY: forked.apiKeys[0]?.key ?? '' };
+    expect(JSON.parse((await run(['payments', 'list', '--json'], { env })).stdout)).toMatchObject({
+      data: [{ amount: 100 }],
+    });
+    expect((await world.sandbank('import', file, '--name', 'alone')).code).toBe(2);
+    const piped = await run(['export', '--organization', tenant.organization.id, '-'], { env: world.env });
+    expect(piped.stdout.split('\n')[0]).toContain('sandbank-snapshot');
+  });
+
+  test('a file that is no snapshot is refused before anything is sent; one with several is taken apart', async () => {
+    const { code, stderr } = await world.sandbank('import', new URL(import.meta.url).pathname);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/This is no snapshot/)]);
+    expect((await world.sandbank('import', join(folder, 'nothing.jsonl'))).stderr).toMatch(/ENOENT/);
+    const one = '{"format":"sandbank-snapshot","version":1}\n{"table":"payments","row":{}}\n';
+    expect(snapshotsIn(one + one)).toEqual([one, one]);
+  });
+
+  test('coverage is shown, written as JUnit XML, and held against a bar', async () => {
+    const tenant = await world.json<Tenant>(['organizations', 'create', 'Team Grey']);
+    await run(['payments', 'create', '--minor', '100'], asTenant(tenant));
+    const xml = join(folder, 'coverage.xml');
+    const shown = await run(
+      ['coverage', '--missing', '--junit', xml, '--resource', 'payment'],
+      asTenant(tenant),
+    );
+    expect(shown.code).toBe(0);
+    expect(shown.stdout).toMatch(/^KIND +MET +OF[\s\S]+Not met:\n[\s\S]*payment\.charged_back/);
+    expect(readFileSync(xml, 'utf8')).toMatch(/<testsuites [\s\S]*<skipped message="not met"\/>/);
+    const short = await run(['coverage', '--fail-under', '99', '--json'], asTenant(tenant));
+    expect([short.code, JSON.parse(short.stdout)]).toMatchObject([1, { object: 'coverage' }]);
+    expect((await run(['coverage', '--fail-under', '0'], asTenant(tenant))).code).toBe(0);
+    expect((await run(['coverage', '--reset'], asTenant(tenant))).code).toBe(0);
+  });
+
+  test('a fault plan hits the next request, is listed and canceled', async () => {
+    const plan = await world.json<{ id: string; seed: number }>([
+      'faults',
+      'create',
+      'error',
+      '--code',
+      'internal_error',
+      '--count',
+      '2',
+      '--operations',
+      'createCustomer',
+    ]);
+    expect(plan).toMatchObject({
+      object: 'fault_plan',
+      status: 'active',
+      on: 'requests',
+      fault: { type: 'error', code: 'internal_error' },
+    });
+    // The client tries again by itself: two faults, and then it is done.
+    expect((await world.json(['customers', 'create', '--name', 'Patient'])).object).toBe('customer');
+    expect((await world.sandbank('faults', 'list')).stdout).toMatch(
+      new RegExp(`${plan.id} +exhausted +error +requests +2 +2`),
+    );
+    const other = await world.json<{ id: string }>([
+      'faults',
+      'create',
+      'duplicate',
+      '--share',
+      '20',
+      '--events',
+      'payment.*',
+    ]);
+    expect(await world.json(['faults', 'cancel', other.id])).toMatchObject({ status: 'canceled' });
+  });
+
+  test('a fault plan that lacks something is told before anything is sent', async () => {
+    for (const [args, words] of [
+      [['explode', '--count', '1'], /There is no fault "explode"; there are latency, error/],
+      [['latency', '--count', '1'], /--delay-ms is missing/],
+      [['drop'], /--count or --share is missing/],
+    ] as const) {
+      const { code, stderr } = await world.sandbank('faults', 'create', ...args);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(words)]);
+    }
+  });
+});

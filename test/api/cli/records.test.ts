@@ -1,0 +1,247 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type CommandWorld, openCommandWorld, run } from '../../support/command.ts';
+import { freePort } from '../../support/processes.ts';
+import { newKey } from '../../support/tenant.ts';
+
+interface Shown {
+  readonly id: string;
+  readonly [field: string]: unknown;
+}
+
+describe('records from the command line', () => {
+  let world: CommandWorld;
+  beforeAll(async () => {
+    world = await openCommandWorld();
+  });
+  afterAll(() => world?.close());
+
+  test('a payment goes from its creation to its refund, amounts in either unit', async () => {
+    const { json } = world;
+    const created = await json<Shown>([
+      'payments',
+      'create',
+      '--amount',
+      '12.50',
+      '--currency',
+      'EUR',
+      '--capture',
+      'manual',
+      '--metadata',
+      'order=42',
+      '--metadata',
+      'note=a=b',
+    ]);
+    expect(created).toMatchObject({
+      object: 'payment',
+      status: 'pending',
+      amount: 1250,
+      currency: 'EUR',
+      captureMethod: 'manual',
+      metadata: { order: '42', note: 'a=b' },
+    });
+    const { id } = created;
+    expect(await json(['payments', 'advance', id, 'authorize'])).toMatchObject({ status: 'authorized' });
+    expect(await json(['payments', 'advance', id, 'capture', '--amount', '12.50'])).toMatchObject({
+      amountCaptured: 1250,
+    });
+    expect(await json(['payments', 'refund', id, '--minor', '250', '--reason', 'late'])).toMatchObject({
+      object: 'refund',
+      amount: 250,
+      paymentId: id,
+    });
+    expect(await json(['payments', 'get', id])).toMatchObject({ id, amountRefunded: 250 });
+    const page = await json<{ data: Shown[] }>(['payments', 'list', '--limit', '1']);
+    expect(page.data.map((one) => one.id)).toEqual([id]);
+  });
+
+  test('people read the same in words, on stdout alone', async () => {
+    const { stdout, stderr, code } = await world.sandbank(
+      'payments',
+      'create',
+      '--amount',
+      '1250',
+      '--currency',
+      'JPY',
+      '--scenario',
+      'approve',
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^payment {2}pay_\w+\nstatus {3}pending\namount {3}1250 JPY\nnext/);
+    const id = /pay_\w+/.exec(stdout)?.[0] ?? '';
+    const advanced = await world.sandbank('payments', 'advance', id, '--to', 'captured');
+    expect(advanced.stdout).toMatch(/status +captured\n.*\ncaptured +1250 JPY/);
+    const list = await world.sandbank('payments', 'list', '--limit', '1');
+    expect(list.stdout).toMatch(new RegExp(`^PAYMENT +STATUS +AMOUNT +CREATED\n${id} +captured +1250 JPY`));
+    expect(list.stderr).toMatch(/^There are more: add --cursor \S+\n$/);
+    expect(list.stdout + list.stderr + stdout).not.toContain(String.fromCharCode(27));
+  });
+
+  test('a transfer is quoted, sent, returned and refunded; a customer is made', async () => {
+    const { json } = world;
+    const customer = await json<Shown>([
+      'customers',
+      'create',
+      '--name',
+      'Ada',
+      '--email',
+      'ada@example.test',
+    ]);
+    expect(await json(['customers', 'get', customer.id])).toMatchObject({ object: 'customer', name: 'Ada' });
+    expect((await world.sandbank('customers', 'list')).stdout).toMatch(
+      /^CUSTOMER[\s\S]*Ada +ada@example\.test/,
+    );
+    const quoted = await json<Shown>([
+      'transfers',
+      'create',
+      '--from',
+      'EUR',
+      '--to',
+      'USD',
+      '--send',
+      '100.00',
+      '--beneficiary',
+      'Grace',
+      '--customer',
+      customer.id,
+    ]);
+    expect(quoted).toMatchObject({
+      object: 'transfer',
+      status: 'quoted',
+      sourceAmount: 10_000,
+      customerId: customer.id,
+    });
+    expect(await json(['transfers', 'advance', quoted.id, '--to', 'sent'])).toMatchObject({ status: 'sent' });
+    expect(
+      await json(['transfers', 'advance', quoted.id, 'return', '--return-code', 'account_closed']),
+    ).toMatchObject({ status: 'returned' });
+    expect(await json(['transfers', 'refund', quoted.id])).toMatchObject({ status: 'refunded' });
+    expect((await world.sandbank('transfers', 'get', quoted.id)).stdout).toMatch(
+      /sends +100\.00 EUR and a fee of .*\narrives +[\d.]+ USD/,
+    );
+    const arriving = await json<Shown>(['transfers', 'create', '--to', 'JPY', '--arrive-minor', '15000']);
+    expect(arriving).toMatchObject({ targetAmount: 15_000, targetCurrency: 'JPY' });
+  });
+
+  test('the status says whom the key stands for, and what is there', async () => {
+    const status = await world.json(['status']);
+    expect(status).toMatchObject({
+      object: 'api_status',
+      url: world.url,
+      organization: { id: world.owner.orgId },
+      counts: { webhooks: 0 },
+    });
+    const { stdout } = await world.sandbank('status');
+    expect(stdout).toMatch(
+      /^server +http[\s\S]+organization +Tenant \w+[\s\S]+scopes +payments:read[\s\S]+clock [\s\S]+payments +\d/,
+    );
+    const narrow = await world.owner.addKey({ scopes: ['payments:read'] });
+    const ran = await run(['status'], { env: { ...world.env, SANDBANK_API_KEY: narrow.key } });
+    expect([ran.code, ran.stdout]).toEqual([
+      0,
+      expect.stringMatching(/transfers +not readable with this key/),
+    ]);
+    expect((await world.sandbank('open')).stdout).toBe(`${world.url}/console\n`);
+  });
+
+  describe('the exit code', () => {
+    test('1: the API refused it, with its code, what is allowed, the request and where to read on', async () => {
+      const { id } = await world.json<Shown>(['payments', 'create', '--minor', '100']);
+      const { code, stdout, stderr } = await world.sandbank('payments', 'refund', id);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(
+        /^Error: .+ \(invalid_state_transition, 409\)\n {2}allowed {2}.+\n[\s\S]*request {2}req_\w+\n {2}more {5}http.+#invalid_state_transition\n$/,
+      );
+      const asJson = await world.json<{ requestId: string }>(['payments', 'refund', id], 1);
+      expect(asJson).toMatchObject({
+        object: 'error',
+        error: { code: 'invalid_state_transition', allowedActions: expect.any(Array) },
+      });
+      expect(asJson.requestId).toMatch(/^req_/);
+    });
+
+    test.each<[string, readonly string[], RegExp]>([
+      ['an unknown command', ['fly'], /unknown command 'fly'/],
+      ['an unknown flag', ['payments', 'list', '--colour'], /unknown option '--colour'/],
+      ['a missing argument', ['payments', 'get'], /missing required argument 'id'/],
+      ['a group alone', ['payments'], /Usage: sandbank payments/],
+      [
+        'an amount that could mean two things',
+        ['payments', 'create', '--amount', '12'],
+        /--amount 12\.00 for 12\.00 EUR, or --minor 12 for 0\.12 EUR/,
+      ],
+      ['too many decimals', ['payments', 'create', '--amount', '12.505'], /EUR has at most 2 decimals/],
+      [
+        'decimals where there are none',
+        ['payments', 'create', '--amount', '1.5', '--currency', 'jpy'],
+        /JPY has no decimals/,
+      ],
+      ['no amount', ['payments', 'create'], /--amount or --minor is missing/],
+      ['two amounts', ['payments', 'create', '--amount', '1.00', '--minor', '1'], /not both/],
+      ['an action and a state', ['payments', 'advance', 'pay_1', 'capture', '--to', 'captured'], /not both/],
+      ['a number that is none', ['payments', 'list', '--limit', 'many'], /whole number from 1 to 100/],
+      [
+        'an amount of a transfer in the words of its flag',
+        ['transfers', 'create', '--send', '5'],
+        /--send 5\.00 .* or --send-minor 5/,
+      ],
+      [
+        'an address that is none',
+        ['status', '--url', 'nowhere'],
+        /The address of the server is not one: nowhere/,
+      ],
+      ['a reset that nobody can confirm', ['reset'], /Add --yes/],
+    ])('2: %s', async (_what, args, words) => {
+      const { code, stdout, stderr } = await world.sandbank(...args);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toMatch(words);
+      expect(stderr).not.toMatch(/\n\s+at /);
+    });
+
+    test('3: nothing listens there', async () => {
+      const url = `http://127.0.0.1:${await freePort()}`;
+      const { code, stderr } = await run(['status'], { env: { ...world.env, SANDBANK_URL: url } });
+      expect([code, stderr]).toEqual([
+        3,
+        expect.stringMatching(
+          /^Error: The connection to http:\/\/127\.0\.0\.1:\d+ failed: ECONNREFUSED.*start the server/,
+        ),
+      ]);
+    });
+
+    test('4: there is no key, or it is not a valid one; a key is never repeated', async () => {
+      const none = await run(['payments', 'list'], { env: { SANDBANK_URL: world.url } });
+      expect([none.code, none.stderr]).toEqual([
+        4,
+        expect.stringMatching(/There is no API key .*SANDBANK_API_KEY/),
+      ]);
+      const key = newKey();
+      const wrong = await world.sandbank('payments', 'list', '--api-key', key);
+      expect([wrong.code, wrong.stderr]).toEqual([4, expect.stringMatching(/api_key_invalid, 401/)]);
+      expect(wrong.stderr + wrong.stdout).not.toContain(key);
+      const operator = await run(['organizations', 'list'], { env: { SANDBANK_URL: world.url } });
+      expect([operator.code, operator.stderr]).toEqual([4, expect.stringMatching(/SANDBANK_OPERATOR_TOKEN/)]);
+    });
+  });
+
+  test('the note of a server is found in this folder and above it, without any setting', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sandbank-note-'));
+    const inner = join(folder, 'a', 'b');
+    mkdirSync(inner, { recursive: true });
+    mkdirSync(join(folder, '.sandbank'));
+    writeFileSync(
+      join(folder, '.sandbank', 'cli.json'),
+      JSON.stringify({ url: world.url, apiKey: world.owner.key, operatorToken: world.server.operatorToken }),
+    );
+    const ran = await run(['status', '--json'], { directory: inner });
+    expect([ran.code, JSON.parse(ran.stdout)]).toMatchObject([
+      0,
+      { organization: { id: world.owner.orgId } },
+    ]);
+    const named = await run(['status'], { env: { SANDBANK_DATA_DIR: join(folder, '.sandbank') } });
+    expect(named.code).toBe(0);
+    rmSync(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,204 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { seededMint, seededNow } from '../../src/engine/mint.ts';
+import { formatId, isId, mintedAt } from '../../src/kernel/ids.ts';
+import { scopes } from '../../src/kernel/scopes.ts';
+import { applySeed } from '../../src/seed.ts';
+import type { Server } from '../../src/server.ts';
+import { type Answer, ApiClient } from '../support/api-client.ts';
+import { openReceiver, type Receiver, withStatus } from '../support/receiver.ts';
+import { openServer } from '../support/server.ts';
+
+const key = 'sbk_sandbox_0123456789abcdefghijABCDEFGHIJ01';
+const otherKey = 'sbk_sandbox_0123456789abcdefghijABCDEFGHIJ02';
+const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+
+const servers: Server[] = [];
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await openReceiver();
+});
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+afterAll(() => receiver.close());
+
+async function start(seed: string): Promise<Server> {
+  const server = await openServer('pglite', { deterministic: seed });
+  servers.push(server);
+  const apiKeys = (one: string) => [{ name: 'ci', key: one, scopes: [...scopes] }];
+  await applySeed(
+    {
+      organizations: [
+        { name: 'Acme', applications: [{ name: 'web', apiKeys: apiKeys(key) }] },
+        { name: 'Other', applications: [{ name: 'web', apiKeys: apiKeys(otherKey) }] },
+      ],
+    },
+    server,
+    server.wallClock,
+  );
+  return server;
+}
+
+interface Meanwhile {
+  /** Runs between two writes. */
+  readonly between?: (server: Server) => Promise<unknown>;
+}
+
+/** A working day of an integration: every kind of record, refusals, failing receivers and a fortnight of the clock. */
+async function day(server: Server, { between }: Meanwhile = {}): Promise<string> {
+  const client = new ApiClient(server.app, key);
+  const transcript: string[] = [];
+  let count = 0;
+  const post = async (path: string, body?: unknown): Promise<Answer> => {
+    count += 1;
+    const answer = await client.post(path, body, { idempotencyKey: `step-${count}` });
+    transcript.push(`${path} ${answer.status} ${answer.headers['request-id']} ${answer.text}`);
+    await between?.(server);
+    return answer;
+  };
+  receiver.answer(withStatus(500));
+  const hook = { url: receiver.url, secret, eventTypes: ['*'], retryProfile: 'standard' };
+  await post('developer_api_webhooks', hook);
+  await post('developer_api_webhooks', { ...hook, eventTypes: ['payment.*'] });
+  const customer = await post('developer_api_customers', { name: 'Ada' });
+  const payment = await post('developer_api_payments', {
+    ...{ amount: 12_50, currency: 'EUR', customerId: customer.body.id, scenario: 'dispute' },
+  });
+  await post(`developer_api_payments/${payment.body.id}/advance`, { to: 'settled' });
+  await post(`developer_api_payments/${payment.body.id}/refund`, { amount: 250 });
+  await post(`developer_api_payments/${payment.body.id}/advance`, { action: 'no_such' });
+  await post('developer_api_payments', { amount: 0, currency: 'EUR' });
+  await post('developer_api_payments', { amount: 900, currency: 'GBP', autoAdvance: true });
+  await post('developer_api_transfers', {
+    ...{ sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 5_000, autoAdvance: true },
+    beneficiary: { name: 'Bob' },
+  });
+  await post('developer_api_clock/advance', { seconds: 3 * 86_400 });
+  // A plan that names no seed has one that follows from that of the server, so it hits the same requests.
+  await post('developer_api_fault_plans', {
+    ...{ on: 'requests', share: 50, operations: ['listCustomers'] },
+    fault: { type: 'error', code: 'internal_error' },
+  });
+  for (let count = 0; count < 12; count += 1)
+    transcript.push(String((await client.get('developer_api_customers')).status));
+  receiver.answer(withStatus(204));
+  await post('developer_api_clock/advance', { seconds: 11 * 86_400 });
+  for (const path of [
+    'developer_api_webhook_events',
+    'developer_api_webhook_deliveries',
+    'developer_api_ledger_entries',
+    'developer_api_settlements',
+    'developer_api_reconciliation',
+    `developer_api_payments/${payment.body.id}/provider_events`,
+    `developer_api_payments/${payment.body.id}/history`,
+  ]) {
+    const { body } = await client.get(path, path.includes('reconciliation') ? '' : 'limit=100');
+    const { requestId: _, ...shown } = body;
+    transcript.push(JSON.stringify(shown));
+  }
+  return transcript.join('\n');
+}
+
+/** The transcript of a day on a server with seed 42, and the webhooks that it sent. Two tests compare other runs with it. */
+let reference: Promise<{ readonly transcript: string; readonly sent: readonly string[] }> | undefined;
+function referenceDay() {
+  reference ??= (async () => {
+    const transcript = await day(await start('42'));
+    return { transcript, sent: takeReceived() };
+  })();
+  return reference;
+}
+
+/** The sorted bodies that the receiver got since the last call. */
+function takeReceived(): readonly string[] {
+  const received = receiver.received as unknown as { body: string }[];
+  return received
+    .splice(0)
+    .map(({ body }) => body)
+    .sort();
+}
+
+describe('a server that repeats itself', () => {
+  test('answers the same requests with the same bytes: ids, times, events, retries, entries', async () => {
+    const { transcript: first, sent } = await referenceDay();
+    const second = await day(await start('42'));
+    expect(second).toBe(first);
+    expect(takeReceived()).toEqual(sent);
+    expect(first).toContain('2026-01-15T');
+    expect(first).toContain('completed');
+    expect(first).toMatch(/\n500\n/);
+    expect(first).toMatch(/\n200\n/);
+  });
+
+  test('is not disturbed by reads, nor by another organization', async () => {
+    const { transcript: quiet } = await referenceDay();
+    let writes = 0;
+    const noisy = await day(await start('42'), {
+      between: async (server) => {
+        await new ApiClient(server.app, key).get('developer_api_payments');
+        writes += 1;
+        await new ApiClient(server.app, otherKey).post(
+          'developer_api_payments',
+          { amount: writes, currency: 'EUR' },
+          { idempotencyKey: `noise-${writes}` },
+        );
+      },
+    });
+    expect(noisy).toBe(quiet);
+  });
+
+  test('has other ids with another seed', async () => {
+    const pay = async (seed: string) =>
+      new ApiClient((await start(seed)).app, key).post('developer_api_payments', {
+        amount: 1,
+        currency: 'EUR',
+      });
+    const [{ body }, other] = await Promise.all([pay('43'), pay('44')]);
+    expect(other.body.createdAt).toBe(body.createdAt);
+    expect(other.body.id).not.toBe(body.id);
+  });
+});
+
+describe('ids from a seed', () => {
+  test('are ids like any other, grow with every write and never meet', () => {
+    const mint = seededMint('42');
+    const seen = new Set<string>();
+    let last = '';
+    for (let request = 0; request < 200; request += 1) {
+      const own = mint.request('org_a', 'write');
+      expect(own > last).toBe(true);
+      const rows = mint.rows(own);
+      const steps = mint.steps(own);
+      const made = [own, ...Array.from({ length: 20 }, rows), ...Array.from({ length: 20 }, steps.next)];
+      made.push(...Array.from({ length: 20 }, steps.aside), mint.own('org_a'), mint.own('org_a'));
+      made.push(mint.request('org_a', 'read'), mint.request('org_b', 'write'));
+      for (const suffix of made) {
+        expect(isId('event', formatId('event', suffix))).toBe(true);
+        expect(seen.has(suffix)).toBe(false);
+        seen.add(suffix);
+        // Within the time in which an event counts as new.
+        expect(mintedAt(suffix)).toBeGreaterThan(seededNow - 15_000);
+        expect(mintedAt(suffix)).toBeLessThanOrEqual(seededNow);
+      }
+      last = own;
+    }
+  });
+
+  test('of events differ in what the id of a delivery takes from them', () => {
+    const mint = seededMint('42');
+    const heads = new Set<string>();
+    for (let request = 0; request < 50; request += 1) {
+      const own = mint.request('org_a', 'write');
+      const rows = mint.rows(own);
+      for (const suffix of [own, ...Array.from({ length: 100 }, rows)]) heads.add(suffix.slice(0, 20));
+    }
+    expect(heads.size).toBe(50 * 101);
+  });
+
+  test('are the same again for a command that is decided again', () => {
+    const mint = seededMint('42');
+    const own = mint.request('org_a', 'write');
+    const [one, two] = [mint.rows(own), mint.rows(own)];
+    expect([one(), one(), one()]).toEqual([two(), two(), two()]);
+  });
+});

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { applySeed, checkedSeed, type Seed, SeedProblem } from '../../src/seed.ts';
+import type { Server } from '../../src/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
+
+const key = (last: string) => `sbk_sandbox_${last.padStart(32, '0')}`;
+
+function seedOf(name: string, apiKey: object, application = 'web'): Seed {
+  const apiKeys = [{ name: 'ci', scopes: ['payments:read'], ...apiKey }];
+  return checkedSeed(
+    { organizations: [{ name, applications: [{ name: application, apiKeys }] }] },
+    'The seed',
+  );
+}
+
+describe.each(databaseKinds)('a seed file on %s', (kind) => {
+  let server: Server;
+  beforeAll(async () => {
+    server = await openServer(kind);
+  });
+  afterAll(() => server.close());
+
+  const apply = (seed: Seed) => applySeed(seed, server, Date.now);
+  const count = async (table: string) => {
+    const [row] = await server.database.query<{ n: bigint }>(
+      { name: '', text: `select count(*) as n from ${table}` },
+      [],
+    );
+    return row?.n;
+  };
+  // The authenticator keeps what it knows of a key for a second, so the row itself is asked.
+  const stored = async (last: string) => {
+    const text = 'select status, scopes, name, version from api_keys where last_four = $1';
+    const [row] = await server.database.query<object>({ name: '', text }, [last]);
+    return row;
+  };
+
+  it('can be applied again and again: nothing is made twice and no history grows', async () => {
+    await apply(seedOf('Again', { key: key('aa01') }));
+    const before = await Promise.all(
+      ['organizations', 'applications', 'api_keys', 'state_history'].map(count),
+    );
+    await apply(seedOf('Again', { key: key('aa01') }));
+    await Promise.all([
+      apply(seedOf('Again', { key: key('aa01') })),
+      apply(seedOf('Again', { key: key('aa01') })),
+    ]);
+    expect(
+      await Promise.all(['organizations', 'applications', 'api_keys', 'state_history'].map(count)),
+    ).toEqual(before);
+  });
+
+  it('changes what it declares differently', async () => {
+    await apply(seedOf('Change', { key: key('bb01') }));
+    await apply(seedOf('Change', { key: key('bb01'), name: 'new', scopes: ['customers:read'] }));
+    expect(await stored('bb01')).toEqual({
+      status: 'active',
+      scopes: ['customers:read'],
+      name: 'new',
+      version: 2,
+    });
+  });
+
+  it('revokes a key for good', async () => {
+    await apply(seedOf('Revoke', { key: key('cc01'), revoked: true }));
+    expect(await stored('cc01')).toMatchObject({ status: 'revoked', version: 2 });
+    await apply(seedOf('Revoke', { key: key('cc01') }));
+    expect(await stored('cc01')).toMatchObject({ status: 'revoked', version: 2 });
+  });
+
+  it('cannot give one key to two owners', async () => {
+    await apply(seedOf('Owner', { key: key('dd01') }));
+    await expect(apply(seedOf('Thief', { key: key('dd01') }))).rejects.toThrow(SeedProblem);
+    await expect(apply(seedOf('Owner', { key: key('dd01') }, 'other'))).rejects.toThrow(
+      'a key has one owner',
+    );
+  });
+
+  it('keeps no key: only its hash and its last four characters', async () => {
+    await apply(seedOf('Hash', { key: key('ee01') }));
+    for (const table of ['api_keys', 'audit', 'state_history', 'events']) {
+      const rows = await server.database.query<object>(
+        { name: '', text: `select row_to_json(t)::text as row from ${table} t` },
+        [],
+      );
+      expect(JSON.stringify(rows)).not.toContain(key('ee01'));
+    }
+  });
+
+  const webhookSeed = (name: string, webhook: object): Seed =>
+    checkedSeed(
+      { organizations: [{ name, applications: [{ name: 'web', webhooks: [webhook] }] }] },
+      'The seed',
+    );
+  const secret = `whsec_${'A'.repeat(43)}=`;
+  const webhook = async (url: string) => {
+    const text = 'select status, version, event_types as types, secrets from webhooks where url = $1';
+    const rows = await server.database.query<{
+      version: number;
+      types: string[];
+      secrets: { sealed: string }[];
+    }>({ name: '', text }, [url]);
+    expect(rows).toHaveLength(1);
+    return rows[0];
+  };
+
+  it('declares webhooks, as often as one likes; a changed secret is exchanged, a secret left out is made and told once', async () => {
+    const url = `http://127.0.0.1:9000/${kind}`;
+    expect(await apply(webhookSeed('Hooks', { url, secret }))).toEqual([]);
+    const first = await webhook(url);
+    expect(first).toMatchObject({ status: 'enabled', version: 1, types: ['*'] });
+    expect(JSON.stringify(first)).not.toContain('A'.repeat(8));
+    await apply(webhookSeed('Hooks', { url, secret }));
+    await apply(webhookSeed('Hooks', { url }));
+    expect(await webhook(url)).toEqual(first);
+    await apply(webhookSeed('Hooks', { url, secret, eventTypes: ['payment.*'], retryProfile: 'fast' }));
+    expect(await webhook(url)).toMatchObject({ version: 2, types: ['payment.*'], secrets: first?.secrets });
+    await apply(webhookSeed('Hooks', { url, secret: `whsec_${'B'.repeat(43)}=` }));
+    expect((await webhook(url))?.secrets).not.toEqual(first?.secrets);
+
+    const other = `${url}/other`;
+    const made = await apply(webhookSeed('Hooks', { url: other }));
+    expect(made).toEqual([{ url: other, secret: expect.stringMatching(/^whsec_.{44}$/) }]);
+    expect(await apply(webhookSeed('Hooks', { url: other }))).toEqual([]);
+  });
+
+  it('refuses webhooks that could never be sent to, in a sentence', async () => {
+    expect(() => webhookSeed('Bad', { url: 'http://x.test', eventTypes: ['payment.capture'] })).toThrow(
+      SeedProblem,
+    );
+    expect(() => webhookSeed('Bad', { url: 'http://x.test', secret: 'whsec_short' })).toThrow(SeedProblem);
+    const seed = webhookSeed('Bad', { url: 'http://me:secret@x.test/' });
+    await expect(apply(seed)).rejects.toThrow(/holds credentials/);
+  });
+});
+
+describe('the form of a seed file', () => {
+  it.each([
+    [{ key: 'sbk_live_0123' }, '/key'],
+    [{ key: key('1'), scopes: ['everything'] }, '/scopes'],
+    [{ key: key('1'), expiresAt: 'tomorrow' }, 'RFC 3339'],
+    [{ key: key('1'), allowedCidrs: ['10.0.0.0/33'] }, '10.0.0.0/33'],
+    [{ key: key('1'), allowedCidrs: ['::1/8/8'] }, '::1/8/8'],
+    [{ key: key('1'), colour: 'red' }, '/colour'],
+  ])('is refused with its place: %j', (apiKey, words) => {
+    expect(() => seedOf('Form', apiKey)).toThrow(words);
+  });
+
+  it('takes rates of currencies, and of nothing else', () => {
+    const rated = (rates: Record<string, string>) => () =>
+      checkedSeed(
+        { organizations: [{ name: 'Acme', applications: [{ name: 'web', fx: { rates } }] }] },
+        'The seed',
+      );
+    expect(rated({ 'EUR/USD': '1.25', 'AOA/EUR': '0.001' })).not.toThrow();
+    expect(rated({ 'EUR/XXX': '1.25' })).toThrow('"XXX" in the rates of organization "Acme"');
+    expect(rated({ 'EUR/USD': '0' })).toThrow('EUR~1USD');
+    expect(rated({ 'eur/usd': '1' })).toThrow('eur');
+  });
+
+  it('takes users and webhooks', () => {
+    const users = [{ email: 'dev@acme.test', password: 'correct horse battery', role: 'owner' }];
+    const webhooks = [{ url: 'http://127.0.0.1:9000/hook', eventTypes: ['*'], retryProfile: 'fast' }];
+    const seed = (some: unknown) =>
+      checkedSeed(
+        { organizations: [{ name: 'Acme', users: some, applications: [{ name: 'web', webhooks }] }] },
+        'The seed',
+      );
+    expect(() => seed(users)).not.toThrow();
+    expect(() => seed([{ ...users[0], password: 'short' }])).toThrow('/password');
+  });
+});
