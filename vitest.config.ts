@@ -10,14 +10,12 @@ import { Progress } from './test/support/progress.ts';
  * - `browser`: the console and the documentation in Chromium.
  */
 const unit = ['src/**/*.test.ts', 'console/**/*.test.ts', 'test/{tidy,ledger,model}/**/*.test.ts'];
-const api = ['test/{api,console,contract,db,engine,examiner,operator,sdk,security,workers}/**/*.test.ts'];
-const browser = ['test/browser/**/*.test.ts'];
-/** Files in folders of other tiers that start processes. */
-const processes = [
-  'src/db/data-directory-lock.test.ts',
-  ...['guide', 'package', 'generator'].map((name) => `test/sdk/${name}.test.ts`),
-  'test/security/secrets.test.ts',
+const api = [
+  'test/{api,console,contract,db,docs,engine,examiner,operator,sdk,security,workers}/**/*.test.ts',
+  'test/golden.test.ts',
+  'test/simulation/model.test.ts',
 ];
+const browser = ['test/browser/**/*.test.ts'];
 
 const withDatabase = {
   globalSetup: ['test/support/global-setup.ts'],
@@ -36,17 +34,14 @@ export default defineConfig({
     silent: 'passed-only',
     reporters: [new Progress()],
     projects: [
-      { extends: true, test: { name: 'unit', include: unit, exclude: processes, isolate: false } },
-      {
-        extends: true,
-        test: { name: 'api', include: api, exclude: processes, isolate: false, ...withDatabase },
-      },
+      { extends: true, test: { name: 'unit', include: unit, isolate: false } },
+      { extends: true, test: { name: 'api', include: api, isolate: false, ...withDatabase } },
       {
         extends: true,
         test: {
           name: 'process',
-          include: ['test/**/*.test.ts', ...processes],
-          exclude: [...unit, ...api, ...browser].filter((pattern) => !processes.includes(pattern)),
+          include: ['test/**/*.test.ts'],
+          exclude: [...unit, ...api, ...browser],
           ...withDatabase,
         },
       },

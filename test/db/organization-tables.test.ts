@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { organizationTables } from '../../src/kernel/organization-tables.ts';
 import { resources } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';

@@ -5,8 +5,8 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { built } from '../places.ts';
-import { DataDirectoryLocked, lockDataDirectory } from './data-directory-lock.ts';
+import { DataDirectoryLocked, lockDataDirectory } from '../../src/db/data-directory-lock.ts';
+import { built } from '../../src/places.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 
@@ -88,7 +88,7 @@ describe('a free directory', () => {
       link: () => Promise.reject(Object.assign(new Error('no links here'), { code: 'EPERM' })),
     }));
     vi.resetModules();
-    const linkless = await import('./data-directory-lock.ts');
+    const linkless = await import('../../src/db/data-directory-lock.ts');
     vi.doUnmock('node:fs/promises');
 
     const directory = await newDirectory();
