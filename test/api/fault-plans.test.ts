@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { idPattern } from '../../src/kernel/ids.ts';
 import { type Scope, scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
 import { ApiClient, type Body, seenCodes } from '../support/api-client.ts';
-import { databaseKinds, sharedServer } from '../support/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { provokedBy } from './codes.ts';
 import { expectRefused } from './hooks.ts';
@@ -132,9 +132,11 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
   let acme: Tenant;
 
   beforeAll(async () => {
-    server = await sharedServer(kind);
+    // Its own: the whole database is verified.
+    server = await openServer(kind);
     acme = await tenant(server);
   });
+  afterAll(() => server?.close());
 
   const create = async (client: ApiClient, body: object = idle): Promise<Body> =>
     done(await client.post(plans, body));

@@ -1,10 +1,10 @@
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { withStatus } from '../support/receiver.ts';
-import { databaseKinds, openServer, sharedServer } from '../support/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 import { hourMs, text } from './clockwork.ts';
 import { hitsOf, plan, plans, readPlan } from './faults.ts';
@@ -30,8 +30,10 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
   let server: Server;
 
   beforeAll(async () => {
-    server = await sharedServer(kind);
+    // Its own: the whole database is verified.
+    server = await openServer(kind);
   });
+  afterAll(() => server?.close());
 
   const idsOf = (receiver: Receiver) => payloadsOf(receiver).map(({ id }) => id);
   const attemptsOf = async (shop: HookShop, eventId: string) => {

@@ -1,15 +1,17 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DeliveryQueue } from '../../src/engine/delivery-queue.ts';
 import type { Server } from '../../src/server.ts';
 import { openReceiver } from '../support/receiver.ts';
-import { databaseKinds, sharedServer } from '../support/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 
 describe.each(databaseKinds)('what was sent and answered, on %s', (kind) => {
   let server: Server;
   beforeAll(async () => {
-    server = await sharedServer(kind);
+    // Its own: the bodies of all organizations are cleared.
+    server = await openServer(kind);
   });
+  afterAll(() => server?.close());
 
   it('is cleared when it is old enough; that there was an attempt, and what came of it, stays', async () => {
     const receiver = await openReceiver((_received, response) =>

@@ -26,8 +26,8 @@ describe.each(databaseKinds)('card numbers on %s', (kind) => {
       expect(paymentMethod).toEqual({ type: 'card', lastFour: cards[i]?.slice(-4) });
     });
     for (const table of ['payments', 'events', 'idempotency', 'audit', 'state_history']) {
-      const text = `select count(*)::integer as n from ${table} t where t::text ~ '${cards.join('|')}'`;
-      expect(await server.database.query({ name: '', text }, []), table).toEqual([{ n: 0 }]);
+      const text = `select count(*)::integer as n from ${table} t where t.org_id = $1 and t::text ~ '${cards.join('|')}'`;
+      expect(await server.database.query({ name: '', text }, [acme.orgId]), table).toEqual([{ n: 0 }]);
     }
   });
 
@@ -44,8 +44,8 @@ describe.each(databaseKinds)('card numbers on %s', (kind) => {
       if (number === '') return;
       expect(answer.text).not.toContain(number);
       for (const table of ['payments', 'audit', 'idempotency']) {
-        const text = `select count(*)::integer as n from ${table} t where strpos(t::text, $1) > 0`;
-        expect(await server.database.query({ name: '', text }, [number])).toEqual([{ n: 0 }]);
+        const text = `select count(*)::integer as n from ${table} t where t.org_id = $1 and strpos(t::text, $2) > 0`;
+        expect(await server.database.query({ name: '', text }, [acme.orgId, number])).toEqual([{ n: 0 }]);
       }
     },
   );

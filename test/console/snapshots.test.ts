@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { consoleOf, type Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
 import type { Body } from '../support/api-client.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
+import { databaseKinds, openApp, openServer } from '../support/server.ts';
 import { auditOf, type House, house, ok, Visitor } from '../support/visitor.ts';
 
 interface Forked extends Body {
@@ -17,13 +17,15 @@ describe.each(databaseKinds)('whole organizations in the console on %s', (kind) 
   let acme: House;
 
   beforeAll(async () => {
-    server = await sharedServer(kind);
+    // Its own: the whole database is verified.
+    server = await openServer(kind);
     acme = await house(server);
     const at = `${acme.orgId}/${acme.appId}`;
     ok(await acme.owner.post(`${at}/api_keys`, { name: 'ci', scopes: ['payments:read'] }));
     ok(await acme.owner.post(`${at}/developer_api_webhooks`, { url: 'http://127.0.0.1:9/' }));
     ok(await acme.owner.post(`${at}/developer_api_payments`, { amount: 100, currency: 'EUR' }));
   });
+  afterAll(() => server?.close());
 
   const snapshotFor = (person: Visitor) =>
     server.app.inject({

@@ -90,7 +90,15 @@ export function sharedServer(kind: DatabaseKind, role: 'all' | 'api' = 'all'): P
   const key = `${kind} ${role}`;
   let server = sharedServers.get(key);
   if (!server) {
-    server = openServer(kind, { role });
+    server = openServer(kind, { role }).then((opened) => {
+      // Several files ask for its address; it listens once.
+      let address: Promise<string> | undefined;
+      const listen = () => {
+        address ??= opened.listen();
+        return address;
+      };
+      return { ...opened, listen };
+    });
     sharedServers.set(key, server);
   }
   return server;
