@@ -19,7 +19,7 @@ const browser = ['test/browser/**/*.test.ts'];
 
 const withDatabase = {
   globalSetup: ['test/support/global-setup.ts'],
-  setupFiles: ['test/support/contract-setup.ts'],
+  setupFiles: ['test/support/waits.ts', 'test/support/contract-setup.ts'],
 };
 
 export default defineConfig({
@@ -30,6 +30,8 @@ export default defineConfig({
     // For tests that hang only: on a busy machine each takes many times as long.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
+    setupFiles: ['test/support/waits.ts'],
     // Output of passed tests is not shown.
     silent: 'passed-only',
     reporters: [new Progress()],

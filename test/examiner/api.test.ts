@@ -352,7 +352,7 @@ describe.each(databaseKinds)('examining a receiver on %s', (kind) => {
         message: 'The examination was stopped before its end.',
         cases: [],
       });
-      expect(performance.now() - startedAt).toBeLessThan(5_000);
+      expect(performance.now() - startedAt).toBeLessThan(30_000);
     } finally {
       await own.close();
     }

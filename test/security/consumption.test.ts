@@ -329,7 +329,7 @@ describe('pipelined requests whose responses nobody reads', () => {
     await seen;
     const since = performance.now();
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    expect(performance.now() - since).toBeLessThan(3_000);
+    expect(performance.now() - since).toBeLessThan(20_000);
     expect(process.memoryUsage.rss() - before).toBeLessThan(100 * 1024 * 1024);
     socket.destroy();
   });

@@ -90,7 +90,7 @@ const nothing = { responseStatus: null, responseHeaders: null, responseBody: nul
 function expectNothing(outcome: Outcome, word: string): void {
   expect(outcome).toMatchObject(nothing);
   expect(outcome.error?.slice(0, word.length + 2)).toBe(`${word}: `);
-  expect(outcome.durationMs).toBeLessThan(3_000);
+  expect(outcome.durationMs).toBeLessThan(9_000);
 }
 
 describe('a connection that ends without an answer', () => {
@@ -330,7 +330,7 @@ describe('an answer without an end', () => {
     const outcome = await send(hostile.url);
     expect(outcome).toMatchObject({ responseStatus: status, responseBody: 'a'.repeat(bytesMax) });
     expect(outcome.error === null).toBe(status === 200);
-    expect(outcome.durationMs).toBeLessThan(3_000);
+    expect(outcome.durationMs).toBeLessThan(9_000);
     await expect.poll(() => hostile.seen.open, { timeout: 60_000 }).toBe(0);
     // What the two sockets hold, not what the receiver would have liked to send.
     expect(hostile.seen.bytes).toBeLessThan(16 * 1024 * 1024);
@@ -349,7 +349,7 @@ describe('an answer without an end', () => {
     const start = `HTTP/1.1 200 OK\r\n${chunked}2\r\nhi\r\n0\r\n`;
     const outcome = await meet(repeating(start, 'x-a: a\r\n'.repeat(8_192)));
     expect(outcome).toMatchObject({ responseStatus: 200, responseBody: 'hi', error: null });
-    expect(outcome.durationMs).toBeLessThan(3_000);
+    expect(outcome.durationMs).toBeLessThan(9_000);
   });
 });
 
@@ -579,7 +579,7 @@ describe('a sender that stops', () => {
     await by.stop();
     expect(await Promise.all(under)).toEqual([undefined, undefined]);
     expect(await by.send(hostile.url, headers, body, Date.now)).toBeUndefined();
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(performance.now() - startedAt).toBeLessThan(9_000);
     await expect.poll(() => hostile.seen.open + dripping.seen.open).toBe(0);
     expect(hostile.seen.requests).toBe(1);
   });
