@@ -5,14 +5,18 @@ import { count } from '../parts/words.ts';
 export function describeOffset({ status, offsetSeconds }: Pick<Clock, 'status' | 'offsetSeconds'>): string {
   if (status === 'frozen') return 'Frozen: it stands until it is advanced or reset.';
   if (offsetSeconds === 0) return 'Real time.';
-  const hours = Math.floor(offsetSeconds / 3_600);
+  // Rounded to a minute: after an advance by a day the clock is behind by the seconds that the advance took.
+  const minutes = Math.round(offsetSeconds / 60);
+  const hours = Math.floor(minutes / 60);
   const days = Math.floor(hours / 24);
   const ahead =
     days > 0
       ? `${count(days, 'day')}, ${count(hours % 24, 'hour')}`
       : hours > 0
         ? count(hours, 'hour')
-        : count(offsetSeconds, 'second');
+        : offsetSeconds < 60
+          ? count(offsetSeconds, 'second')
+          : count(minutes, 'minute');
   return `${ahead} ahead of real time.`;
 }
 
