@@ -9,7 +9,6 @@ import { routes } from '../../src/resources/index.ts';
 import { resetRoute } from '../../src/resources/resets/api.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, type Body, expectEnvelope } from '../support/api-client.ts';
-import { effort } from '../support/effort.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
@@ -18,7 +17,7 @@ import { fits, invalid, type JsonSchema, type Likely, schemaOf, valid } from './
 /** Requests of one run go out together, so that they share batches: it is both faster and the harder case. */
 const requestsInRun = 10;
 // Every run of the suite draws others, so that what one leaves out the next ones meet.
-const runs = { pglite: 25, postgres: effort(6, 8) } as const;
+const runs = { pglite: 10, postgres: 6 } as const;
 const payments = 'developer_api_payments';
 const transfers = 'developer_api_transfers';
 const webhooks = 'developer_api_webhooks';
