@@ -7,7 +7,7 @@ import { done } from './lifecycle.ts';
 
 const day = 86_400;
 
-/** Each scenario's steps and delays are tested beside the machine, in src/resources/payment-scenario. */
+/** Each scenario's steps and delays are tested beside the machine, in src/resources/payment-scenario and test/model. */
 describe.each(databaseKinds)('autoAdvance on %s', (kind) => {
   let server: Server;
   let app: FastifyInstance;

@@ -6,7 +6,7 @@ import { type Tenant, tenant } from '../support/tenant.ts';
 import { type Lifecycle, lifecycle } from './lifecycle.ts';
 import { payments, together } from './trails.ts';
 
-/** What the scenarios do is tested beside the machine, in src/resources/payment-scenario. */
+/** What the scenarios do is tested beside the machine, in src/resources/payment-scenario and test/model. */
 describe.each(databaseKinds)('card numbers on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
