@@ -1,6 +1,9 @@
 // `npm test`: prepares the checkout, then runs the linter, the type checks and all four tiers of tests, and prints how long each took.
 //   npm test -- test/api/payments.test.ts   only vitest, with these arguments
 //   npm run test:unit                       one tier (`--tier unit`)
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { prepare, run, tools } from './prepare.mjs';
 
 const tiers = ['unit', 'api', 'process', 'browser'];
@@ -26,6 +29,11 @@ const checks =
       ? [vitest('vitest run', ...args)]
       : everything;
 
+const folder = mkdtempSync(join(tmpdir(), 'sandbank-test-'));
+const failuresFile = join(folder, 'failures.txt');
+writeFileSync(failuresFile, '');
+process.env.SANDBANK_TEST_FAILURES = failuresFile;
+
 const results = [];
 for (const { name, command } of checks) {
   process.stdout.write(`\n== ${name}\n`);
@@ -33,6 +41,10 @@ for (const { name, command } of checks) {
   const { code } = await run(command, { show: true });
   results.push({ name, seconds: (performance.now() - startedAt) / 1_000, passed: code === 0 });
 }
+
+const failures = readFileSync(failuresFile, 'utf8');
+rmSync(folder, { recursive: true, force: true });
+if (checks.length > 1 && failures) process.stdout.write(`\n== What failed\n${failures}`);
 
 const total = results.reduce((sum, { seconds }) => sum + seconds, 0);
 process.stdout.write('\n');
