@@ -1,8 +1,11 @@
-/** Shows, after a failed test, how to repeat it and the log tails of the processes that it used. */
+/** Shows, after a failed test, how to repeat it, what the servers in this process logged, and the log tails of the processes that it used. */
 import type { ChildProcess } from 'node:child_process';
 import { relative } from 'node:path';
+import { inspect } from 'node:util';
+import type { FastifyInstance } from 'fastify';
 
 const LINES_MAX = 40;
+const LOGGED_LINES_MAX = 1_000;
 
 export interface WatchedProcess {
   readonly name: string;
@@ -17,6 +20,28 @@ export function watchProcess(one: WatchedProcess): void {
   watched.push(one);
 }
 
+let logged: string[] = [];
+
+/** Keeps what a server in this process logs, and a line for each request, until the end of the running test. */
+export function watchServer(app: FastifyInstance): void {
+  const levels = ['fatal', 'error', 'warn', 'info'] as const;
+  for (const level of levels)
+    app.log[level] = (...args: unknown[]) => keepLine(`${level} ${args.map(textOf).join(' ')}`);
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, url, id } = request;
+    keepLine(`${method} ${url} -> ${reply.statusCode} in ${Math.round(reply.elapsedTime)} ms (${id})`);
+    done();
+  });
+}
+
+function keepLine(line: string): void {
+  logged.push(line);
+  if (logged.length > LOGGED_LINES_MAX) logged.splice(0, LOGGED_LINES_MAX / 2);
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : inspect(value, { breakLength: 200 });
+
 export interface FinishedTest {
   /** The names of its suites and its own, outermost first. */
   readonly names: readonly string[];
@@ -28,6 +53,7 @@ export interface FinishedTest {
 export function reportFailure({ names, file, isFailed }: FinishedTest): void {
   if (isFailed) process.stderr.write(`${reportOf(names, file)}\n`);
   watched = watched.filter(({ child }) => child.exitCode === null && child.signalCode === null);
+  logged = [];
 }
 
 export function reportOf(names: readonly string[], file: string): string {
@@ -35,6 +61,8 @@ export function reportOf(names: readonly string[], file: string): string {
   const lines = [
     `Repeat this test alone: npm test -- ${relative(process.cwd(), file)} -t ${quoted(pattern)}`,
   ];
+  if (logged.length > 0)
+    lines.push('Log of the servers in this process during the test:', ...tailOf(logged.join('\n')));
   for (const { name, child, logs } of watched)
     lines.push(`Log tail of process ${child.pid} (${name}):`, ...tailOf(logs()));
   return lines.join('\n');

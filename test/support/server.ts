@@ -23,6 +23,7 @@ import { forkErrand } from '../../src/workers/fork-errand.ts';
 import { resetErrand } from '../../src/workers/reset-errand.ts';
 import { webhookErrands } from '../../src/workers/webhook-errands.ts';
 import { holdToContract } from './contract.ts';
+import { watchServer } from './failure-report.ts';
 import { migratedDatabase } from './postgres.ts';
 
 /** What reads and writes records runs on both: `describe.each(databaseKinds)`. */
@@ -71,6 +72,7 @@ export async function openServer(
   };
   const server = await createServer(config, undefined, opening);
   holdToContract(server.app);
+  watchServer(server.app);
   return server;
 }
 
