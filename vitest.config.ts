@@ -9,7 +9,7 @@ import { Progress } from './test/support/progress.ts';
  * - `process`: real server processes, signals, kills, the command line.
  * - `browser`: the console and the documentation in Chromium.
  */
-const unit = ['src/**/*.test.ts', 'console/**/*.test.ts', 'test/{tidy,ledger,model}/**/*.test.ts'];
+const unit = ['src/**/*.test.ts', 'console/**/*.test.ts', 'test/{tidy,ledger,model,unit}/**/*.test.ts'];
 const api = [
   'test/{api,console,contract,db,docs,engine,examiner,operator,sdk,security,workers}/**/*.test.ts',
   'test/golden.test.ts',

@@ -1,17 +1,25 @@
-// `npm run test:soak -- --minutes 60 --seed 7`: seeded traffic with kills, cuts and clocks that jump, for so long on each database.
+// `npm run test:soak -- --minutes 60 --seed 7`: everything that is left to chance, with many more runs, bodies and kills; and traffic with kills, cuts and
+// clocks that jump, for so long on each database.
 import { parseArgs } from 'node:util';
 import { prepare, run, tools } from './prepare.mjs';
 
+const randomized = [
+  'test/simulation',
+  'test/api/fuzz.test.ts',
+  'test/db/late-answers.test.ts',
+  'test/process/crash.test.ts',
+];
 const { values } = parseArgs({
   args: process.argv.slice(2),
   options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string' } },
 });
 await prepare([]);
-const { code } = await run([tools.vitest, 'run', 'test/simulation/journey.test.ts'], {
+const { code } = await run([tools.vitest, 'run', ...randomized], {
   show: true,
   env: {
+    SANDBANK_THOROUGH: 'on',
     SANDBANK_SOAK_MINUTES: values.minutes,
-    ...(values.seed === undefined ? {} : { SANDBANK_SEED_OF_TEST: values.seed }),
+    ...(values.seed === undefined ? {} : { SANDBANK_TEST_SEED: values.seed }),
   },
 });
 process.exitCode = code;

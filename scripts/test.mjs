@@ -2,29 +2,37 @@
 //   npm test -- test/api/payments.test.ts   only vitest, with these arguments
 //   npm run test:unit                       one tier (`--tier unit`)
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { prepare, run, tools } from './prepare.mjs';
 
 const tiers = ['unit', 'api', 'process', 'browser'];
+
+// Servers and processes wait for each other: with one more worker than cores the cores are in use.
+const workers = availableParallelism() + 1;
 
 const args = await prepare(process.argv.slice(2));
 const vitest = (/** @type {string} */ name, /** @type {string[]} */ ...more) => ({
   name,
   command: [tools.vitest, 'run', ...more],
 });
-const ofTier = (/** @type {string} */ tier) => vitest(`test:${tier}`, '--project', tier);
+const ofTier = (/** @type {string} */ tier, /** @type {string[]} */ ...more) =>
+  vitest(
+    `test:${tier}`,
+    ...['--project', tier, ...more],
+    ...(tier === 'api' || tier === 'process' ? ['--maxWorkers', String(workers)] : []),
+  );
 const everything = [
   { name: 'biome check', command: [tools.biome, 'check'] },
   { name: 'tsc --noEmit', command: [tools.tsc, '--noEmit', '-p', 'tsconfig.json'] },
   { name: 'tsc --noEmit (console)', command: [tools.tsc, '--noEmit', '-p', 'console/tsconfig.json'] },
-  ...tiers.map(ofTier),
+  ...tiers.map((tier) => ofTier(tier)),
 ];
 
 const [flag, tier, ...rest] = args;
 const checks =
   flag === '--tier'
-    ? [vitest(`test:${tier}`, '--project', tier ?? '', ...rest)]
+    ? [ofTier(tier ?? '', ...rest)]
     : args.length > 0
       ? [vitest('vitest run', ...args)]
       : everything;

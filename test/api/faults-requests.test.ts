@@ -9,10 +9,10 @@ import type { Server } from '../../src/server.ts';
 import type { Body } from '../support/api-client.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { viewerOf } from '../support/principal.ts';
+import { head, RawConnection } from '../support/raw-connection.ts';
 import { databaseKinds, openServer, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { found, newcomer, ok, register } from '../support/visitor.ts';
-import { head, RawConnection } from '../system/raw-connection.ts';
 import { hitsOf, logged, payments, plan, plans, readPlan, small, type Wire, wireTo } from './faults.ts';
 import { done } from './lifecycle.ts';
 

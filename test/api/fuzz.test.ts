@@ -9,15 +9,16 @@ import { routes } from '../../src/resources/index.ts';
 import { resetRoute } from '../../src/resources/resets/api.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, type Body, expectEnvelope } from '../support/api-client.ts';
+import { effort } from '../support/effort.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { fits, invalid, type JsonSchema, type Likely, schemaOf, valid } from './arbitraries.ts';
 
 /** Requests of one run go out together, so that they share batches: it is both faster and the harder case. */
-const requestsInRun = 10;
+const requestsInRun = 20;
 // Every run of the suite draws others, so that what one leaves out the next ones meet.
-const runs = { pglite: 10, postgres: 6 } as const;
+const runs = effort(3, 25);
 const payments = 'developer_api_payments';
 const transfers = 'developer_api_transfers';
 const webhooks = 'developer_api_webhooks';
@@ -247,7 +248,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
         },
       ),
       // Shrinking takes many requests. It ends before the test times out, so that the seed is always printed.
-      { numRuns: runs[kind], interruptAfterTimeLimit: 200_000 },
+      { numRuns: runs, interruptAfterTimeLimit: 200_000 },
     );
 
   const fresh = ({ path }: Route) => {

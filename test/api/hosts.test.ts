@@ -3,9 +3,9 @@ import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listen } from '../../src/http/http-server.ts';
 import type { Server } from '../../src/server.ts';
+import { RawConnection } from '../support/raw-connection.ts';
 import { openApp, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { RawConnection } from '../system/raw-connection.ts';
 import { provokedBy } from './codes.ts';
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) =>

@@ -5,8 +5,8 @@ import { cleaningProblem } from '../../src/db/pglite-protocol.ts';
 import { openPostgres } from '../../src/db/postgres.ts';
 import { DatabaseFailure } from '../../src/kernel/failure.ts';
 import { effort } from '../support/effort.ts';
+import { testSeed } from '../support/seed.ts';
 
-const SEED = Number(process.env.SANDBANK_SEED_OF_TEST ?? Date.now() % 1_000_000);
 const LATE_MS_MAX = 200;
 const LIMITS = { connectMsMax: 1_000, queryMsMax: 60 };
 const CALLERS = 6;
@@ -21,12 +21,12 @@ async function answerOrUnavailable<Result>(asked: Promise<Result>): Promise<Resu
   }
 }
 
-describe(`the session of an embedded database that answers late (seed ${SEED})`, () => {
+describe(`the session of an embedded database that answers late (seed ${testSeed})`, () => {
   let database: Database;
   const crashes: Error[] = [];
 
   beforeAll(async () => {
-    process.env.LATE_SEED = String(SEED);
+    process.env.LATE_SEED = String(testSeed);
     process.env.LATE_MS_MAX = String(LATE_MS_MAX);
     database = await openPglite({
       dataDirectory: undefined,

@@ -14,7 +14,7 @@ import { audit } from '../simulation/auditor.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { openReceiver } from '../support/receiver.ts';
-import { databaseKinds, openServer, sharedServer } from '../support/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
 import { newKey, tenant } from '../support/tenant.ts';
 
 type Run = (sql: string) => Promise<unknown>;
@@ -164,9 +164,11 @@ describe.each(databaseKinds)('a database of the first version on %s', (kind) => 
 describe.each(databaseKinds)('records that were there before timers were, on %s', (kind) => {
   let server: Server;
 
+  // Its own: the migration is run again for all organizations.
   beforeAll(async () => {
-    server = await sharedServer(kind);
+    server = await openServer(kind);
   });
+  afterAll(() => server?.close());
 
   test('get from the migration the very timers that they would have been made with', async () => {
     const { client } = await tenant(server);

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { type ServerProcess, startServer } from '../support/processes.ts';
 import { newKey } from '../support/tenant.ts';
-import { type Answer, call, expectRefusal, PAYMENTS, temporaryFolder } from '../system/client.ts';
-import { type Place, placesIn } from '../system/kills.ts';
+import { type Answer, call, expectRefusal, PAYMENTS, temporaryFolder } from './support/client.ts';
+import { type Place, placesIn } from './support/databases.ts';
 
 /** Dozens of rounds of timers, so that the kill comes in the middle of them. */
 const PAYMENTS_AT_KILL = 1_000;

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../src/kernel/errors.ts';
 import { type ServerProcess, startServer } from '../support/processes.ts';
+import { head, type RawAnswer, RawConnection } from '../support/raw-connection.ts';
 import {
   API_KEY,
   createPayment,
@@ -8,8 +9,7 @@ import {
   listPayments,
   PAYMENTS,
   temporaryFolder,
-} from '../system/client.ts';
-import { head, type RawAnswer, RawConnection } from '../system/raw-connection.ts';
+} from './support/client.ts';
 
 const folder = temporaryFolder();
 let server: ServerProcess;

@@ -2,14 +2,14 @@ import { afterAll, expect, inject, test } from 'vitest';
 import { makeNextRelease, NOTE } from '../support/next-release.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { runToEnd, type ServerProcess } from '../support/processes.ts';
-import { listPayments } from '../system/client.ts';
-import { auditDeliveries } from '../system/delivery-audit.ts';
-import { allSent, endpoint, expireLeases, type Home, openHome } from '../system/delivery-endpoints.ts';
-import { atOnce, type Inbox, openInbox } from '../system/delivery-inbox.ts';
-import { expectSame } from '../system/load.ts';
-import { type Query, queryPostgres } from '../system/records.ts';
 import { type Balancer, openBalancer } from './balancer.ts';
 import { type Shoppers, startShoppers } from './shoppers.ts';
+import { listPayments } from './support/client.ts';
+import { type Query, queryPostgres } from './support/database-rows.ts';
+import { auditDeliveries } from './support/delivery-audit.ts';
+import { expectSame } from './support/load.ts';
+import { atOnce, type Inbox, openInbox } from './support/webhook-receiver.ts';
+import { allSent, endpoint, expireLeases, type Home, openHome } from './support/webhook-servers.ts';
 
 const CLIENTS = 4;
 /** Purchases between two steps, each of three requests: every node has its turn many times. */

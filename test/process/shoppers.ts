@@ -1,5 +1,5 @@
 /** Clients behind a balancer: each makes a payment, moves it and reads it, one request after the other, and remembers what it was told. */
-import { type Answer, call, PAYMENTS } from '../system/client.ts';
+import { type Answer, call, PAYMENTS } from '../process/support/client.ts';
 
 /** One payment that a client wants. Its id is known when its creation was acknowledged. */
 export interface Purchase {

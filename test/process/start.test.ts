@@ -21,7 +21,7 @@ import {
   type Folder,
   PAYMENTS,
   temporaryFolder,
-} from '../system/client.ts';
+} from './support/client.ts';
 
 const execute = promisify(execFile);
 const password = 'hunter2secret';

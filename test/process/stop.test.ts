@@ -5,6 +5,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { migratedDatabase } from '../support/postgres.ts';
 import { type ServerOptions, type ServerProcess, startServer } from '../support/processes.ts';
+import { head, RawConnection } from '../support/raw-connection.ts';
 import {
   API_KEY,
   call,
@@ -13,9 +14,8 @@ import {
   type Folder,
   PAYMENTS,
   temporaryFolder,
-} from '../system/client.ts';
-import { type Claim, expectListed, newClaims, retry, startLoad } from '../system/load.ts';
-import { head, RawConnection } from '../system/raw-connection.ts';
+} from './support/client.ts';
+import { type Claim, expectListed, newClaims, retry, startLoad } from './support/load.ts';
 
 let folder: Folder;
 let dataDir = '';

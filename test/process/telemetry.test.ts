@@ -6,7 +6,7 @@ import { openCollector, type SeenSpan } from '../support/collector.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { type ServerProcess, startServer } from '../support/processes.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
-import { API_KEY, type Folder, PAYMENTS, temporaryFolder } from '../system/client.ts';
+import { API_KEY, type Folder, PAYMENTS, temporaryFolder } from './support/client.ts';
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const callerTrace = '0af7651916cd43dd8448eb211c80319c';

@@ -9,9 +9,9 @@ import { redactBody, redactLine } from '../../src/kernel/redact.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { type JsonSchema, schemaOf } from '../api/arbitraries.ts';
+import { head, RawConnection } from '../support/raw-connection.ts';
 import { openApp, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { head, RawConnection } from '../system/raw-connection.ts';
 
 let server: Server;
 let acme: Tenant;

@@ -8,10 +8,10 @@ import { consolePrefix } from '../../src/http/console-routes.ts';
 import { isStream } from '../../src/kernel/route.ts';
 import { routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
+import { head } from '../support/raw-connection.ts';
 import { servedRoutes } from '../support/served-routes.ts';
 import { openApp, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { head } from '../system/raw-connection.ts';
 
 let server: Server;
 let acme: Tenant;

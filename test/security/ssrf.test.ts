@@ -1,5 +1,5 @@
 // API7 server side request forgery: the whole corpus of private-hosts.ts, through the API down to the socket. What the guard itself
-// does is in address-guard.test.ts, redirects and names at the connection in test/workers/sender.test.ts, and what is
+// does is in test/unit/address-guard.test.ts, redirects and names at the connection in test/workers/sender.test.ts, and what is
 // written of an attempt in test/api/webhook-guard.test.ts.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Server } from '../../src/server.ts';

@@ -1,14 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { temporaryFolder } from '../process/support/client.ts';
+import { type Place, passed, placesIn } from '../process/support/databases.ts';
+import { auditDeliveries } from '../process/support/delivery-audit.ts';
+import {
+  type Answering,
+  atOnce,
+  chanceOf,
+  type Inbox,
+  openInbox,
+} from '../process/support/webhook-receiver.ts';
+import { endpoint } from '../process/support/webhook-servers.ts';
 import { effort, isThorough } from '../support/effort.ts';
 import { runToEnd, type ServerProcess, startServer } from '../support/processes.ts';
+import { randomFrom, testSeed } from '../support/seed.ts';
 import { newKey } from '../support/tenant.ts';
-import { temporaryFolder } from '../system/client.ts';
-import { auditDeliveries } from '../system/delivery-audit.ts';
-import { endpoint } from '../system/delivery-endpoints.ts';
-import { type Answering, atOnce, chanceOf, type Inbox, openInbox } from '../system/delivery-inbox.ts';
-import { type Place, passed, placesIn, randomFrom } from '../system/kills.ts';
 import { type Audited, auditJourney, overdue } from './journey-auditor.ts';
 import { type App, type Asked, look, type Sending, tell } from './journey-client.ts';
 import { choose, clockEntries, type Entry, paymentEntries } from './journey-commands.ts';
@@ -18,7 +25,6 @@ import { hasTransfers, transferEntries } from './journey-transfers.ts';
 import { Dice, World } from './journey-world.ts';
 
 /** Printed with every run; the same seed gives the same choices again, though not the same order of arrival. */
-const SEED = Number(process.env.SANDBANK_SEED_OF_TEST ?? Date.now() % 1_000_000_000);
 const STEPS_DEFAULT = effort(800, 1_600);
 const STEPS = Number(process.env.SANDBANK_JOURNEY_STEPS ?? STEPS_DEFAULT);
 /** `npm run test:soak -- --minutes N` goes on for so long, with kills all the way. */
@@ -120,7 +126,7 @@ describe.each(places)('a journey through time on %s', (name, open) => {
     fleet = new Fleet(isAlone ? 1 : 2, () => startServer({ ...place.options, seed: seedFile, env }));
     await fleet.open();
     const world = new World(apps);
-    const dice = new Dice(randomFrom(SEED));
+    const dice = new Dice(randomFrom(testSeed));
     // A longer journey has as many more kills.
     const plan = Array.from({ length: Math.ceil(STEPS / STEPS_DEFAULT) }, () => KILLS[name] ?? []).flat();
     const killer = new Killer(fleet, plan, dice);
@@ -154,7 +160,7 @@ describe.each(places)('a journey through time on %s', (name, open) => {
     });
     await fleet.close();
     const halfway = await auditAt(place, world);
-    expect(halfway.findings.slice(0, FINDINGS_SHOWN), `seed ${SEED}`).toEqual([]);
+    expect(halfway.findings.slice(0, FINDINGS_SHOWN), `seed ${testSeed}`).toEqual([]);
     expect(halfway.rows.timers.length, 'a journey after which nothing waits proves little').toBeGreaterThan(
       0,
     );
@@ -174,10 +180,10 @@ describe.each(places)('a journey through time on %s', (name, open) => {
     await fleet.close();
     const ended = await auditAt(place, world);
     const late = overdue(ended.rows, nows);
-    expect([...ended.findings, ...late].slice(0, FINDINGS_SHOWN), `seed ${SEED}`).toEqual([]);
+    expect([...ended.findings, ...late].slice(0, FINDINGS_SHOWN), `seed ${testSeed}`).toEqual([]);
     for (const [organization, said] of reported) {
       const org = ended.rows.apps.find((row) => row.organization === organization)?.org ?? '';
-      expect(auditReported(said, org, ended.expected), `seed ${SEED}`).toEqual([]);
+      expect(auditReported(said, org, ended.expected), `seed ${testSeed}`).toEqual([]);
     }
     await expectSound(place);
     const sent = await expectDelivered(place, world, box, fleet.kills);
@@ -185,7 +191,7 @@ describe.each(places)('a journey through time on %s', (name, open) => {
 
     const advances = world.told.filter(({ path: asked }) => asked === 'clock/advance');
     console.log(
-      `${name}: seed ${SEED}, ${commands} commands (${world.told.filter(({ status }) => status < 300).length} accepted), ` +
+      `${name}: seed ${testSeed}, ${commands} commands (${world.told.filter(({ status }) => status < 300).length} accepted), ` +
         `${fleet.kills} kills, ${cutter.cuts} cuts of the database, ${world.told.filter(({ attempts }) => attempts > 1).length} commands and ` +
         `${advances.filter(({ attempts }) => attempts > 1).length} of ${advances.length} advances sent again, ` +
         `${ended.fired} moves by the clocks, ${ended.expected.lines.length} report lines, ${sent}, ` +
@@ -277,7 +283,7 @@ async function expectDelivered(place: Place, world: World, box: Inbox, kills: nu
       kills,
       mayFail: ['stubborn'],
     });
-    expect(complaints.slice(0, FINDINGS_SHOWN), `seed ${SEED}`).toEqual([]);
+    expect(complaints.slice(0, FINDINGS_SHOWN), `seed ${testSeed}`).toEqual([]);
     words = `${found.events} events that came ${found.arrivals} times`;
   });
   return words;
@@ -289,7 +295,11 @@ async function expectReplayed(world: World, dice: Dice, sending: Sending): Promi
   for (let i = 0; i < Math.min(REPLAYS, done.length); i += 1) {
     const { app: asker, path: asked, body, key, status, text } = dice.one(done);
     const again = await tell({ app: asker, path: asked, body }, key, sending);
-    expect({ key, status: again.status, text: again.text }, `seed ${SEED}`).toEqual({ key, status, text });
+    expect({ key, status: again.status, text: again.text }, `seed ${testSeed}`).toEqual({
+      key,
+      status,
+      text,
+    });
   }
 }
 

@@ -1,7 +1,11 @@
+import fc from 'fast-check';
 import { afterAll, afterEach } from 'vitest';
 import { breaches, met } from './contract-tally.ts';
 import { reportFailure } from './failure-report.ts';
+import { testSeed } from './seed.ts';
 import { seenCodes } from './seen-codes.ts';
+
+fc.configureGlobal({ seed: testSeed });
 
 /** Runs in every test file: an answer that the OpenAPI document does not describe fails the test that brought it about. */
 function expectNoBreach(): void {

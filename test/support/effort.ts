@@ -1,6 +1,6 @@
 /**
- * How often a test repeats what it leaves to chance: kills, bodies, runs. `npm test` does what finds most mistakes within the
- * minutes that people wait for it; `SANDBANK_THOROUGH=on npm test` takes about twice as long.
+ * How often a test repeats what it leaves to chance: bodies, runs, steps. `npm test` does what finds most mistakes within the minutes that people
+ * wait for it; `npm run test:soak` sets `SANDBANK_THOROUGH=on`.
  */
 export const isThorough = process.env.SANDBANK_THOROUGH === 'on';
 

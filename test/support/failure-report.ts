@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { relative } from 'node:path';
 import { inspect } from 'node:util';
 import type { FastifyInstance } from 'fastify';
+import { testSeed } from './seed.ts';
 
 const LINES_MAX = 40;
 const LOGGED_LINES_MAX = 1_000;
@@ -59,7 +60,7 @@ export function reportFailure({ names, file, isFailed }: FinishedTest): void {
 export function reportOf(names: readonly string[], file: string): string {
   const pattern = names.join(' ').replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const lines = [
-    `Repeat this test alone: npm test -- ${relative(process.cwd(), file)} -t ${quoted(pattern)}`,
+    `Repeat this test alone: SANDBANK_TEST_SEED=${testSeed} npm test -- ${relative(process.cwd(), file)} -t ${quoted(pattern)}`,
   ];
   if (logged.length > 0)
     lines.push('Log of the servers in this process during the test:', ...tailOf(logged.join('\n')));

@@ -44,7 +44,10 @@ export class Progress extends DefaultReporter {
   override onTestModuleEnd(module: TestModule): void {
     this.#running.delete(module.moduleId);
     this.#done += 1;
-    if (module.state() === 'failed') super.onTestModuleEnd(module);
+    if (module.state() !== 'failed') return;
+    super.onTestModuleEnd(module);
+    // The errors in full come at the end of the run, which may be minutes away.
+    for (const line of this.#linesOf(module)) this.log(line);
   }
 
   override async onTestRunEnd(...args: Parameters<DefaultReporter['onTestRunEnd']>): Promise<void> {

@@ -76,8 +76,6 @@ export async function openServer(
   return server;
 }
 
-export const decidedOn = (kind: DatabaseKind): readonly DatabaseKind[] => [kind];
-
 const sharedServers = new Map<string, Promise<Server>>();
 
 /**

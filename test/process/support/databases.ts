@@ -1,0 +1,39 @@
+/** The two databases that a server can run on. */
+import path from 'node:path';
+import { inject } from 'vitest';
+import { migratedDatabase } from '../../support/postgres.ts';
+import type { ServerOptions } from '../../support/processes.ts';
+import { type Query, queryEmbedded, queryPostgres, type Verify } from './database-rows.ts';
+
+export interface Place {
+  readonly options: ServerOptions;
+  /** Runs queries on the database. The embedded one must have no server at that time. */
+  readonly inspect: <Result>(work: (query: Query, verify: Verify) => Promise<Result>) => Promise<Result>;
+}
+
+/** Both databases, by name. */
+export function placesIn(folder: string): readonly (readonly [name: string, open: () => Promise<Place>])[] {
+  return [
+    [
+      'the embedded database',
+      async () => {
+        const dataDir = path.join(folder, 'data');
+        return { options: { dataDir }, inspect: (work) => queryEmbedded(dataDir, work) };
+      },
+    ],
+    [
+      'PostgreSQL',
+      async () => {
+        const databaseUrl = await migratedDatabase(inject('postgresUrl'));
+        return { options: { databaseUrl }, inspect: (work) => queryPostgres(databaseUrl, work) };
+      },
+    ],
+  ];
+}
+
+/** For random moments only: a test that waits for something waits for its sign. */
+export function passed(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
+}

@@ -1,0 +1,54 @@
+/** Requests that move payments, and the balances that result. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { type Answer, call, PAYMENTS } from './client.ts';
+
+export const REFUNDS = '/_api/developer_api_refunds';
+export const DISPUTES = '/_api/developer_api_disputes';
+
+export function post(url: string, body: object, idempotencyKey: string = randomUUID()): Promise<Answer> {
+  return call(url, { method: 'POST', body, idempotencyKey });
+}
+
+/** A request that must succeed; returns the body of its response. */
+export async function done(url: string, body: object, key?: string): Promise<Answer['body']> {
+  const answer = await post(url, body, key);
+  if (answer.status >= 300) throw new Error(`${url}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
+
+/** Creates a payment and advances it to a state. */
+export async function paymentAt(node: string, to: string | null, fields: object): Promise<string> {
+  const { id } = await done(node + PAYMENTS, fields);
+  if (to !== null) await done(`${node + PAYMENTS}/${id}/advance`, { to });
+  return String(id);
+}
+
+/** How many responses have each status or error code. A status of 5xx fails. */
+export function tally(answers: readonly Answer[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { status, body } of answers) {
+    const { code } = (body.error ?? {}) as { code?: string };
+    expect(status, JSON.stringify(body)).toBeLessThan(500);
+    const name = code ?? String(status);
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+export interface Balance {
+  readonly account: string;
+  readonly currency: string;
+  readonly balance: number;
+}
+
+/** The accounts in one currency that are not at zero. Every trial balance must be. */
+export async function balancesIn(node: string, currency: string): Promise<Readonly<Record<string, number>>> {
+  const { body } = await call(`${node}/_api/developer_api_balances`);
+  for (const { amount } of body.trialBalance as readonly { amount: number }[]) expect(amount).toBe(0);
+  return Object.fromEntries(
+    (body.accounts as readonly Balance[])
+      .filter((row) => row.currency === currency && row.balance !== 0)
+      .map(({ account, balance }) => [account, balance]),
+  );
+}
