@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { Progress } from './test/support/progress.ts';
 
@@ -17,6 +18,9 @@ const api = [
 ];
 const browser = ['test/browser/**/*.test.ts'];
 
+// Each has databases and servers of its own: more of them need more memory than a laptop has.
+const workers = Math.min(availableParallelism(), 4);
+
 const withDatabase = {
   globalSetup: ['test/support/global-setup.ts'],
   setupFiles: ['test/support/waits.ts', 'test/support/contract-setup.ts'],
@@ -26,7 +30,7 @@ export default defineConfig({
   test: {
     // Processes, not threads: a WebAssembly database frees its memory only when the process ends.
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: workers,
     // For tests that hang only: on a busy machine each takes many times as long.
     testTimeout: 300_000,
     hookTimeout: 300_000,

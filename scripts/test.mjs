@@ -2,14 +2,11 @@
 //   npm test -- test/api/payments.test.ts   only vitest, with these arguments
 //   npm run test:unit                       one tier (`--tier unit`)
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { prepare, run, tools } from './prepare.mjs';
 
 const tiers = ['unit', 'api', 'process', 'browser'];
-
-// Servers and processes wait for each other: with one more worker than cores the cores are in use.
-const workers = availableParallelism() + 1;
 
 const args = await prepare(process.argv.slice(2));
 const vitest = (/** @type {string} */ name, /** @type {string[]} */ ...more) => ({
@@ -17,11 +14,7 @@ const vitest = (/** @type {string} */ name, /** @type {string[]} */ ...more) => 
   command: [tools.vitest, 'run', ...more],
 });
 const ofTier = (/** @type {string} */ tier, /** @type {string[]} */ ...more) =>
-  vitest(
-    `test:${tier}`,
-    ...['--project', tier, ...more],
-    ...(tier === 'api' || tier === 'process' ? ['--maxWorkers', String(workers)] : []),
-  );
+  vitest(`test:${tier}`, '--project', tier, ...more);
 const everything = [
   { name: 'biome check', command: [tools.biome, 'check'] },
   { name: 'tsc --noEmit', command: [tools.tsc, '--noEmit', '-p', 'tsconfig.json'] },
