@@ -690,7 +690,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
     await meanwhile();
     vi.advanceTimersByTime(1_000);
     vi.useRealTimers();
-    for (let polls = 0; polls < 2_000 && !(await until()); polls += 1);
+    await vi.waitUntil(until, { interval: 1 });
     await timers.stop();
   }
 
