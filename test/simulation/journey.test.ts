@@ -42,8 +42,8 @@ const DAY_SECONDS = 86_400;
 const FAR_AHEAD_MS = 60 * DAY_SECONDS * 1_000;
 const FINAL_CALLS_MAX = 20;
 const FINDINGS_SHOWN = 20;
-/** The lease of a node that was killed, and what is left to send. */
-const SENT_MS_MAX = 90_000;
+/** For hangs only: the lease of a node that was killed, and what is left to send. */
+const SENT_MS_MAX = 600_000;
 
 const scopes = [
   'payments:read',
@@ -112,7 +112,7 @@ const places = placesIn(folder.path).filter(([name]) => isThorough || MINUTES > 
 
 describe.each(places)('a journey through time on %s', (name, open) => {
   test('keeps its books, its reports and every timer, whatever is killed on the way', {
-    timeout: 120_000 + STEPS * 100 + MINUTES * 180_000,
+    timeout: 1_800_000 + MINUTES * 180_000,
   }, async () => {
     const startedAt = performance.now();
     const place = await open();

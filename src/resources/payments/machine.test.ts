@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { allowedActions, paymentActions, statuses } from '../../../test/model/payments.ts';
 import { paymentSituations, reach } from '../../../test/model/situations.ts';
 import type { Step } from '../../../test/model/trial.ts';
+import { CommandRunner } from '../../../test/support/command-runner.ts';
 import { paymentMachine } from './machine.ts';
 
 const advance = (body: Step['body']): Step => ({ on: 'payment', body });
@@ -61,3 +62,10 @@ describe('the matrix covers the payment machine:', () => {
 });
 
 test.each(reached)('a payment $name: every request', ({ trial }) => trial.checkEach(requests));
+
+test('a payment in a currency that does not exist is refused, and nothing is written', () => {
+  const runner = new CommandRunner();
+  const { status, body } = runner.post('developer_api_payments', { amount: 1_000, currency: 'XXX' });
+  expect([status, body.error]).toMatchObject([422, { code: 'unsupported_currency', param: '/currency' }]);
+  expect(runner.written.events).toEqual([]);
+});
