@@ -1,16 +1,22 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { Progress } from './test/support/progress.ts';
+import { LongestFirst } from './test/support/sequencer.ts';
 
 /**
  * The four tiers of the suite, fastest first. A test belongs to the fastest tier that can hold its guarantee:
  *
  * - `unit`: pure code, in memory. No server, no database, no process.
  * - `api`: a server in the test process, on PGlite and on PostgreSQL. Files of one worker share servers and modules.
- * - `process`: real server processes, signals, kills, the command line.
+ * - `process`: real server processes, signals, kills, the command line. Files of one worker share modules.
  * - `browser`: the console and the documentation in Chromium.
  */
-const unit = ['src/**/*.test.ts', 'console/**/*.test.ts', 'test/{tidy,ledger,model,unit}/**/*.test.ts'];
+const unit = [
+  'src/**/*.test.ts',
+  'console/**/*.test.ts',
+  'test/{tidy,ledger,model,unit}/**/*.test.ts',
+  'test/simulation/memory.test.ts',
+];
 const api = [
   'test/{api,console,contract,db,docs,engine,examiner,operator,sdk,security,workers}/**/*.test.ts',
   'test/golden.test.ts',
@@ -18,8 +24,12 @@ const api = [
 ];
 const browser = ['test/browser/**/*.test.ts'];
 
-// Each has databases and servers of its own: more of them need more memory than a laptop has.
-const workers = Math.min(availableParallelism(), 4);
+const cores = Math.min(availableParallelism(), 4);
+/**
+ * Tests of the `api` tier wait now and then, for a time-out or a lease: one more worker uses the processor meanwhile. In the `process` tier
+ * each file runs several servers, and more of them at once only make servers answer 503.
+ */
+const workers = { usual: cores, api: cores + 1 };
 
 const withDatabase = {
   globalSetup: ['test/support/global-setup.ts'],
@@ -30,7 +40,7 @@ export default defineConfig({
   test: {
     // Processes, not threads: a WebAssembly database frees its memory only when the process ends.
     pool: 'forks',
-    maxWorkers: workers,
+    maxWorkers: workers.usual,
     // For tests that hang only: on a busy machine each takes many times as long.
     testTimeout: 300_000,
     hookTimeout: 300_000,
@@ -39,15 +49,28 @@ export default defineConfig({
     // Output of passed tests is not shown.
     silent: 'passed-only',
     reporters: [new Progress()],
+    sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: 'unit', include: unit, isolate: false } },
-      { extends: true, test: { name: 'api', include: api, isolate: false, ...withDatabase } },
+      {
+        extends: true,
+        test: {
+          name: 'api',
+          include: api,
+          isolate: false,
+          maxWorkers: workers.api,
+          // V8 would optimize PGlite for each of some 100 servers that live for seconds: a tenth of the tier's time.
+          execArgv: ['--wasm-tiering-budget=100000000'],
+          ...withDatabase,
+        },
+      },
       {
         extends: true,
         test: {
           name: 'process',
           include: ['test/**/*.test.ts'],
           exclude: [...unit, ...api, ...browser],
+          isolate: false,
           ...withDatabase,
         },
       },

@@ -5,6 +5,7 @@ import { prepare, run, tools } from './prepare.mjs';
 
 const randomized = [
   'test/simulation',
+  'test/process/journey',
   'test/api/fuzz.test.ts',
   'test/db/late-answers.test.ts',
   'test/process/crash.test.ts',

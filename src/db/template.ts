@@ -11,12 +11,16 @@ import { plain, readMigrations, schemaMigrationsTable } from './migrate.ts';
 /**
  * Writes a packed, migrated data directory, of a database that was closed in order: it is opened without recovery. It is made by
  * the build, so that a first start takes half a second instead of four.
+ *
+ * PostgreSQL's own template databases are dropped: nothing creates databases here, and they are half of the 1,200 files that every first
+ * start would write.
  */
 export async function writeTemplate(file: string): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'sandbank-template-'));
   try {
     const database = await PGlite.create({ dataDir: directory });
     await migrate(database);
+    await dropTemplateDatabases(database);
     await database.close();
     const unfinished = `${file}.${randomUUID()}`;
     await writeFile(unfinished, gzipSync(createTar(await entriesOf(directory))));
@@ -37,6 +41,12 @@ async function migrate(database: PGlite): Promise<void> {
       checksum,
     ]);
   }
+}
+
+async function dropTemplateDatabases(database: PGlite): Promise<void> {
+  await database.exec('update pg_database set datistemplate = false');
+  await database.exec('drop database template0');
+  await database.exec('drop database template1');
 }
 
 /** Directories too, before what is in them: PostgreSQL wants those that are empty. */

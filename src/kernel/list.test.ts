@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { decodeCursor, encodeCursor, listRequest, pageOf } from './list.ts';
+import {
+  dayOf,
+  decodeCursor,
+  encodeCursor,
+  instantToText,
+  listRequest,
+  pageOf,
+  shownInstant,
+} from './list.ts';
 import { type AnyRow, defineTable } from './table.ts';
 
 const table = defineTable<AnyRow & { status: string }>('things', ['org_id', 'id'], {
@@ -60,5 +68,26 @@ describe('a page', () => {
     expect(pageOf(rows, 3)).toMatchObject({ hasMore: false, nextCursor: null });
     expect(pageOf(rows, 2)).toEqual({ rows: rows.slice(0, 2), hasMore: true, nextCursor: encodeCursor('b') });
     expect(pageOf([], 2)).toEqual({ rows: [], hasMore: false, nextCursor: null });
+  });
+});
+
+describe('an instant', () => {
+  const [noon, midnight] = [Date.UTC(2026, 0, 31, 12, 0, 0, 7), Date.UTC(2026, 1, 1)];
+
+  it('is shown in UTC with milliseconds, also when two take turns', () => {
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect(instantToText(noon)).toBe('2026-01-31T12:00:00.007Z');
+      expect(instantToText(midnight)).toBe('2026-02-01T00:00:00.000Z');
+    }
+  });
+
+  it('is null where there is none', () => {
+    expect(shownInstant(null)).toBeNull();
+    expect(shownInstant(0)).toBe('1970-01-01T00:00:00.000Z');
+  });
+
+  it('belongs to the day in UTC', () => {
+    expect(dayOf(midnight - 1)).toBe('2026-01-31');
+    expect(dayOf(midnight)).toBe('2026-02-01');
   });
 });

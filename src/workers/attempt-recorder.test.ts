@@ -89,6 +89,20 @@ describe('attempts that end together', () => {
     expect(written.flat()).toEqual(Array.from({ length: 300 }, (_, i) => `dlv_${i}`));
   });
 
+  test('are written by one writer, however often it is started', async () => {
+    const { recorder, written } = open(1);
+    const added = recorder.add(claim, attemptOf('dlv_1'));
+    const started = recorder.start();
+    expect(recorder.isRunning).toBe(true);
+    void recorder.add(claim, attemptOf('dlv_2'));
+    // The first write has failed and waits; a second writer would overtake it.
+    await recorder.start();
+    expect(written).toEqual([]);
+    await vi.advanceTimersByTimeAsync(250);
+    await Promise.all([added, started]);
+    expect(written).toEqual([['dlv_1'], ['dlv_2']]);
+  });
+
   test('are written with at most 512 KiB in a statement, but a larger one alone', async () => {
     const { recorder, written } = open(0);
     for (const [id, kibibytes] of [300, 200, 100, 600, 1].entries())

@@ -34,6 +34,24 @@ describe('a lane', () => {
     expect(lane.sending.size).toBe(3);
   });
 
+  it('sends deliveries that change places one at a time, before and after others', () => {
+    const { lane } = opened(10);
+    const [first, second, third, fourth] = claims(4) as [
+      ClaimedDelivery,
+      ClaimedDelivery,
+      ClaimedDelivery,
+      ClaimedDelivery,
+    ];
+    const reordered = [second, third].map((claim) => ({ ...claim, isReordered: true }));
+    lane.add([first, ...reordered, fourth], 1_000);
+    const sent: string[][] = [];
+    for (let begun = begin(lane); begun.length > 0; begun = begin(lane)) {
+      sent.push(begun.map(({ id }) => id));
+      for (const claim of begun) lane.ended(claim, 1, true);
+    }
+    expect(sent).toEqual([[first.id], [second.id], [third.id], [fourth.id]]);
+  });
+
   it('claims as many as the endpoint will take in about a second', () => {
     const { lane, fill } = opened(10);
     expect(lane.room).toBe(10);

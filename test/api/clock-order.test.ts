@@ -4,11 +4,13 @@ import { beginAdvance } from '../../src/resources/clocks/machine.ts';
 import type { Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import type { Body } from '../support/api-client.ts';
+import { expectOk } from '../support/api-client.ts';
+import { clockApi } from '../support/clock.ts';
+import { openMerchant } from '../support/merchant.ts';
+import { paymentApi } from '../support/payments.ts';
 import { withStatus } from '../support/receiver.ts';
 import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
-import { clockwork } from './clockwork.ts';
-import { openHookShop, receiving } from './hooks.ts';
-import { done, lifecycle } from './lifecycle.ts';
+import { testReceiver } from '../support/webhooks.ts';
 
 const transfers = 'developer_api_transfers';
 const quote = { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 10_000 };
@@ -30,15 +32,17 @@ describe.each(databaseKinds)('an advance beside a receiver that hangs, on %s', (
       onError: () => undefined,
     });
     const errands = new Map([[beginAdvance.name, (asked: Submission) => runner.advance(asked)]]);
-    const shop = await openHookShop(server);
-    const time = clockwork(shop.clientOn(openApp(server, { errands })));
+    const shop = await openMerchant(server, { isFrozen: true });
+    const time = clockApi(shop.clientOn(openApp(server, { errands })));
     const open: (() => void)[] = [];
-    const receiver = await receiving((_received, response) => {
+    const receiver = await testReceiver((_received, response) => {
       open.push(() => response.writeHead(204).end());
     });
-    await shop.hook(receiver);
+    await shop.createWebhook(receiver);
     const { now: start } = await time.read();
-    const { id, expiresAt } = done(await shop.client.post(transfers, quote)) as Body & { expiresAt: string };
+    const { id, expiresAt } = expectOk(await shop.client.post(transfers, quote)) as Body & {
+      expiresAt: string;
+    };
     await receiver.waitFor(1);
 
     // There is no timer on the way: the clock arrives, and the delivery of the start is still open.
@@ -51,22 +55,22 @@ describe.each(databaseKinds)('an advance beside a receiver that hangs, on %s', (
     expect(hour).toMatchObject({ complete: false, happened: [] });
     expect(hour.left).toMatchObject({ timers: 1, deliveries: 1, passedOver: 1, nextAt: start });
     expect(Date.parse(hour.now)).toBeLessThan(Date.parse(expiresAt));
-    expect(done(await shop.client.get(`${transfers}/${id}`)).status).toBe('quoted');
+    expect(expectOk(await shop.client.get(`${transfers}/${id}`)).status).toBe('quoted');
 
     receiver.answer(withStatus(204));
     for (const answer of open) answer();
-    const rest = await shop.time.advance({ seconds: 3_600 });
+    const rest = await shop.clock.advance({ seconds: 3_600 });
     expect(rest).toMatchObject({ complete: true });
     expect(rest).not.toHaveProperty('left');
     expect(rest.happened.map(({ type, event }) => `${type} ${event}`)).toContain('transfer transfer.expired');
-    expect(done(await shop.client.get(`${transfers}/${id}`)).status).toBe('expired');
+    expect(expectOk(await shop.client.get(`${transfers}/${id}`)).status).toBe('expired');
   });
 
   test('continues when another request takes the timer that is next', async () => {
-    const shop = await openHookShop(server);
-    const receiver = await receiving(withStatus(500));
-    await shop.hook(receiver);
-    const { id } = done(await shop.client.post(transfers, quote));
+    const shop = await openMerchant(server, { isFrozen: true });
+    const receiver = await testReceiver(withStatus(500));
+    await shop.createWebhook(receiver);
+    const { id } = expectOk(await shop.client.post(transfers, quote));
     await receiver.waitFor(1);
     receiver.answer(withStatus(204));
     // The retry is due between the two timers: behind the quote, which expires after half an hour, and before the authorization.
@@ -76,14 +80,14 @@ describe.each(databaseKinds)('an advance beside a receiver that hangs, on %s', (
         server.database.query({ name: '', text: `${retry} and attempts = 1 returning 1` }, [shop.orgId]),
       )
       .toHaveLength(1);
-    const payment = await lifecycle(shop.client).paid(['authorize']);
+    const payment = await paymentApi(shop.client).createAndAdvance(['authorize']);
 
     let isTaken = false;
     const rows: Server['reader']['rows'] = async (statement, values) => {
       const found = await server.reader.rows(statement, values);
       if (statement.name === 'timers_due' && !isTaken) {
         isTaken = true;
-        done(await shop.client.post(`${transfers}/${id}/advance`, { action: 'cancel' }));
+        expectOk(await shop.client.post(`${transfers}/${id}/advance`, { action: 'cancel' }));
       }
       return found as never;
     };
@@ -94,13 +98,13 @@ describe.each(databaseKinds)('an advance beside a receiver that hangs, on %s', (
       onError: () => undefined,
     });
     const errands = new Map([[beginAdvance.name, (asked: Submission) => runner.advance(asked)]]);
-    const time = clockwork(shop.clientOn(openApp(server, { errands })));
+    const time = clockApi(shop.clientOn(openApp(server, { errands })));
     const advanced = await time.advance({ seconds: 8 * 86_400 });
     expect(isTaken).toBe(true);
     expect(advanced).toMatchObject({ complete: true });
     expect(advanced.happened.map(({ type, event }) => `${type} ${event}`)).toContain(
       'payment payment.expired',
     );
-    expect(done(await shop.client.get(`developer_api_payments/${payment.id}`)).status).toBe('expired');
+    expect(expectOk(await shop.client.get(`developer_api_payments/${payment.id}`)).status).toBe('expired');
   });
 });

@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../src/kernel/limits.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, type Body, seenCodes } from '../support/api-client.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
 import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { provokedBy } from './codes.ts';
 
 const customers = 'developer_api_customers';
 const unknown = 'cus_01m7epxwjmf7za77rhky2f93cc';
@@ -508,7 +508,7 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
 });
 
 test('this file provokes the codes that it is said to provoke', () => {
-  expect([...seenCodes].sort()).toEqual(provokedBy.customers);
+  expect([...seenCodes].sort()).toEqual(expectedErrorCodes.customers);
 });
 
 function withoutRequest({ requestId: _requestId, ...resource }: Body): Record<string, unknown> {

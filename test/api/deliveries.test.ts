@@ -2,30 +2,27 @@ import type { ServerResponse } from 'node:http';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { limits } from '../../src/kernel/limits.ts';
 import type { Server } from '../../src/server.ts';
-import { ApiClient, seenCodes } from '../support/api-client.ts';
+import { ApiClient, expectRefused, listAll, seenCodes } from '../support/api-client.ts';
+import { type AdvanceBody, clockApi, dayMs, expectTimeOrder, isoTime, secondMs } from '../support/clock.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
+import { type Merchant, openMerchant } from '../support/merchant.ts';
 import { type Reply, withStatus } from '../support/receiver.ts';
 import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { type Advanced, clockwork, dayMs, expectSorted, secondMs, text } from './clockwork.ts';
-import { provokedBy } from './codes.ts';
 import {
-  type Delivery,
+  closedReceiver,
+  type DeliveryBody,
   deliveries,
-  eventually,
-  expectRefused,
+  eventPayload,
+  eventPayloads,
   expectSigned,
-  type Hook,
-  type HookShop,
-  nobody,
-  openHookShop,
-  payloadOf,
-  payloadsOf,
-  receiving,
-  typesOf,
+  readUntil,
+  receivedTypes,
+  testReceiver,
   unknownEvent,
   unknownWebhook,
-} from './hooks.ts';
-import { walked } from './lifecycle.ts';
+  type WebhookBody,
+} from '../support/webhooks.ts';
 
 /** The seconds before each attempt, as they are promised. */
 const standard = [0, 5, 30, 120, 600, 1_800, 3_600, 10_800, 21_600, 43_200];
@@ -41,7 +38,7 @@ const failing =
   };
 
 /** The attempts of a delivery keep to their profile: none before its time, and none more than the jitter after it. */
-function expectWaits(delivery: Delivery, waits: readonly number[]): void {
+function expectWaits(delivery: DeliveryBody, waits: readonly number[]): void {
   expect(delivery.attempts.map(({ number }) => number)).toEqual(waits.map((_, i) => i + 1));
   delivery.attempts.forEach(({ at }, i) => {
     const before = delivery.attempts[i - 1];
@@ -56,37 +53,37 @@ function expectWaits(delivery: Delivery, waits: readonly number[]): void {
 describe.each(databaseKinds)('deliveries on %s', (kind) => {
   let server: Server;
   let other: Tenant;
-  let shop: HookShop;
+  let shop: Merchant;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
     other = await tenant(server);
     // Every statement of sending is known to the database before time is measured.
-    const warm = await openHookShop(server);
-    await warm.hook(await nobody());
-    await warm.tell();
-    await warm.time.advance({ seconds: 2 * 86_400 });
+    const warm = await openMerchant(server, { isFrozen: true });
+    await warm.createWebhook(await closedReceiver());
+    await warm.emitEvent();
+    await warm.clock.advance({ seconds: 2 * 86_400 });
   });
   beforeEach(async () => {
-    shop = await openHookShop(server);
+    shop = await openMerchant(server, { isFrozen: true });
   });
 
-  const nowMs = async () => Date.parse((await shop.time.read()).now);
+  const nowMs = async () => Date.parse((await shop.clock.read()).now);
 
   describe('200', () => {
     test('a delivery shows what was sent and what was answered, attempt by attempt', async () => {
-      const receiver = await receiving((_received, response, count) => {
+      const receiver = await testReceiver((_received, response, count) => {
         if (count === 1)
           response.writeHead(503, { 'X-Reason': 'tired', 'retry-after': '9' }).end('Later, please');
         else response.writeHead(201, { 'content-type': 'text/plain' }).end('Danke schön');
       });
-      const hook = await shop.hook(receiver, { retryProfile: 'fast' });
+      const hook = await shop.createWebhook(receiver, { retryProfile: 'fast' });
       const wallFrom = Date.now();
-      const event = await shop.tell('payment.captured', { amount: 5 });
+      const event = await shop.emitEvent('payment.captured', { amount: 5 });
       const madeAt = await nowMs();
-      await shop.sent();
-      const retryAt = text(madeAt + 9 * secondMs);
-      const waiting = await shop.only(`webhookId=${hook.id}`);
+      await shop.sendDue();
+      const retryAt = isoTime(madeAt + 9 * secondMs);
+      const waiting = await shop.onlyDelivery(`webhookId=${hook.id}`);
       const shown = {
         faultPlanId: null,
         object: 'delivery',
@@ -99,7 +96,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
         trigger: 'event',
         replayId: null,
         held: false,
-        createdAt: text(madeAt),
+        createdAt: isoTime(madeAt),
         url: receiver.url,
         requestBody: receiver.received[0]?.body,
       };
@@ -113,7 +110,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       };
       const first = {
         number: 1,
-        at: text(madeAt),
+        at: isoTime(madeAt),
         sentAt: expect.stringMatching(/Z$/),
         status: 'pending',
         requestHeaders,
@@ -132,10 +129,10 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
         nextAttemptAt: retryAt,
         lastResponseStatus: 503,
         lastError: first.error,
-        updatedAt: text(madeAt),
+        updatedAt: isoTime(madeAt),
         attempts: [first],
       });
-      await shop.time.to(madeAt + 9 * secondMs);
+      await shop.clock.advanceTo(madeAt + 9 * secondMs);
       const ended = await shop.delivery(waiting.id);
       expect(ended).toEqual({
         ...shown,
@@ -177,20 +174,20 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
     });
 
     test('lists walk newest first over all pages and filter by status, endpoint, event and time', async () => {
-      const [good, bad] = [await receiving(), await receiving(withStatus(500))];
-      const one = await shop.hook(good);
-      const two = await shop.hook(bad);
+      const [good, bad] = [await testReceiver(), await testReceiver(withStatus(500))];
+      const one = await shop.createWebhook(good);
+      const two = await shop.createWebhook(bad);
       const told: string[] = [];
       for (let i = 0; i < 3; i += 1) {
-        told.unshift((await shop.tell()).id);
-        await shop.sent();
-        if (i < 2) await shop.time.advance({ seconds: 1 });
+        told.unshift((await shop.emitEvent()).id);
+        await shop.sendDue();
+        if (i < 2) await shop.clock.advance({ seconds: 1 });
       }
-      const three = await shop.hook(bad, { retryProfile: 'none', eventTypes: ['payment.failed'] });
-      const lost = await shop.tell('payment.failed');
-      await shop.sent();
+      const three = await shop.createWebhook(bad, { retryProfile: 'none', eventTypes: ['payment.failed'] });
+      const lost = await shop.emitEvent('payment.failed');
+      await shop.sendDue();
       const list = (query: string) => shop.client.get(deliveries, query);
-      const all = await walked(list, 3);
+      const all = await listAll(list, 3);
       expect(all.map(({ id }) => id)).toEqual(
         all
           .map(({ id }) => id)
@@ -214,7 +211,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       expect(await pairs(`eventId=${told[1]}&webhookId=${one.id}&status=succeeded`)).toHaveLength(1);
       expect(await pairs(`eventId=${told[1]}&webhookId=${three.id}`)).toEqual([]);
       expect(await pairs(`eventId=${unknownEvent}`)).toEqual([]);
-      const { createdAt } = await shop.only(`eventId=${told[1]}&webhookId=${one.id}`);
+      const { createdAt } = await shop.onlyDelivery(`eventId=${told[1]}&webhookId=${one.id}`);
       expect(await pairs(`webhookId=${one.id}&createdBefore=${createdAt}`)).toEqual([[one.id, told[2]]]);
       expect(await pairs(`webhookId=${one.id}&createdAfter=${createdAt}`)).toEqual(
         [lost.id, told[0]].map((id) => [one.id, id]),
@@ -225,12 +222,12 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
     test('of an answer the first 16 KiB are kept, and no byte of it does harm', async () => {
       const long = 'ä'.repeat(limits.webhookResponseBytesMax);
       const bodies = [long, 'a\u0000b', Buffer.from([0xff, 0xfe, 0x00, 0x41]), ''];
-      const receiver = await receiving((_received, response, count) => {
+      const receiver = await testReceiver((_received, response, count) => {
         response.writeHead(200).end(bodies[count - 1]);
       });
-      const { id } = await shop.hook(receiver, { maxConcurrency: 1 });
-      for (const _ of bodies) await shop.tell();
-      await shop.sent();
+      const { id } = await shop.createWebhook(receiver, { maxConcurrency: 1 });
+      for (const _ of bodies) await shop.emitEvent();
+      await shop.sendDue();
       const kept: (string | null | undefined)[] = [];
       for (const { id: one } of (await shop.deliveries(`webhookId=${id}`)).toReversed())
         kept.push((await shop.delivery(one)).attempts[0]?.responseBody);
@@ -241,13 +238,13 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
 
   describe('signatures', () => {
     test('every attempt is signed anew with wall time, over the same bytes and the same event id', async () => {
-      const receiver = await receiving(failing(4));
-      await shop.time.advance({ seconds: 300 * 86_400 });
-      const { secret } = await shop.hook(receiver, { retryProfile: 'fast' });
-      const event = await shop.tell('payment.captured', { note: 'Ä "quoted" \\ 🎉 \u2028' });
-      await shop.time.advance({ seconds: 60 });
+      const receiver = await testReceiver(failing(4));
+      await shop.clock.advance({ seconds: 300 * 86_400 });
+      const { secret } = await shop.createWebhook(receiver, { retryProfile: 'fast' });
+      const event = await shop.emitEvent('payment.captured', { note: 'Ä "quoted" \\ 🎉 \u2028' });
+      await shop.clock.advance({ seconds: 60 });
       expect(receiver.received).toHaveLength(5);
-      const stranger = (await shop.hook(await nobody())).secret;
+      const stranger = (await shop.createWebhook(await closedReceiver())).secret;
       for (const received of receiver.received) {
         expectSigned(received, [secret], [stranger]);
         expect(received.headers['webhook-id']).toBe(event.id);
@@ -258,9 +255,9 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
     });
 
     test('what was changed on the way, or is told of another time, is not taken for ours', async () => {
-      const receiver = await receiving();
-      const { secret } = await shop.hook(receiver);
-      await shop.tell();
+      const receiver = await testReceiver();
+      const { secret } = await shop.createWebhook(receiver);
+      await shop.emitEvent();
       const [received] = await receiver.waitFor(1);
       if (!received) throw new Error('nothing was received');
       const { headers } = received;
@@ -279,14 +276,14 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
 
   describe('retries', () => {
     test('the whole standard schedule runs in one advance', async () => {
-      const receiver = await receiving(withStatus(500));
-      const hook = await shop.hook(receiver, { eventTypes: ['customer.created'] });
-      const event = await shop.tell();
-      await shop.sent();
+      const receiver = await testReceiver(withStatus(500));
+      const hook = await shop.createWebhook(receiver, { eventTypes: ['customer.created'] });
+      const event = await shop.emitEvent();
+      await shop.sendDue();
       expect(receiver.received).toHaveLength(1);
-      const { complete, happened } = await shop.time.advance({ seconds: 2 * 86_400 });
+      const { complete, happened } = await shop.clock.advance({ seconds: 2 * 86_400 });
       expect(complete).toBe(true);
-      const delivery = await shop.only(`webhookId=${hook.id}`);
+      const delivery = await shop.onlyDelivery(`webhookId=${hook.id}`);
       expect(delivery).toMatchObject({
         status: 'failed',
         attemptCount: 10,
@@ -308,7 +305,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
           event: 'customer.created',
         })),
       );
-      await shop.act(hook.id, 'disable');
+      await shop.webhookAction(hook.id, 'disable');
     });
 
     test.each<[profile: string, waits: readonly number[]]>([
@@ -318,41 +315,41 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
     ])(
       '%s: nothing goes out a millisecond before its time, and one attempt at it',
       async (retryProfile, waits) => {
-        const receiver = await receiving(withStatus(500));
-        const { id } = await shop.hook(receiver, { retryProfile });
-        await shop.tell();
-        await shop.sent();
+        const receiver = await testReceiver(withStatus(500));
+        const { id } = await shop.createWebhook(receiver, { retryProfile });
+        await shop.emitEvent();
+        await shop.sendDue();
         for (let made = 1; made < waits.length; made += 1) {
-          const { nextAttemptAt, attemptCount, status } = await shop.only(`webhookId=${id}`);
+          const { nextAttemptAt, attemptCount, status } = await shop.onlyDelivery(`webhookId=${id}`);
           expect([attemptCount, status]).toEqual([made, 'pending']);
           const dueAt = Date.parse(nextAttemptAt ?? '');
-          expect(await shop.time.to(dueAt - 1)).toMatchObject({ complete: true, happened: [] });
+          expect(await shop.clock.advanceTo(dueAt - 1)).toMatchObject({ complete: true, happened: [] });
           expect(receiver.received).toHaveLength(made);
-          const { happened } = await shop.time.to(dueAt);
+          const { happened } = await shop.clock.advanceTo(dueAt);
           expect(happened).toMatchObject([{ at: nextAttemptAt, type: 'delivery' }]);
           expect(receiver.received).toHaveLength(made + 1);
         }
-        const ended = await shop.only(`webhookId=${id}`);
+        const ended = await shop.onlyDelivery(`webhookId=${id}`);
         expectWaits(ended, waits);
         expect(ended).toMatchObject({ status: 'failed', attemptCount: waits.length, nextAttemptAt: null });
-        expect((await shop.time.advance({ seconds: 3 * 86_400 })).happened).toEqual([]);
+        expect((await shop.clock.advance({ seconds: 3 * 86_400 })).happened).toEqual([]);
         expect(receiver.received).toHaveLength(waits.length);
       },
     );
 
     test('the fast profile is through within a minute, jitter included', async () => {
-      const { id } = await shop.hook(await nobody(), { retryProfile: 'fast' });
-      await shop.tell();
-      await shop.time.advance({ seconds: 60 });
-      expect(await shop.only(`webhookId=${id}`)).toMatchObject({ status: 'failed', attemptCount: 5 });
+      const { id } = await shop.createWebhook(await closedReceiver(), { retryProfile: 'fast' });
+      await shop.emitEvent();
+      await shop.clock.advance({ seconds: 60 });
+      expect(await shop.onlyDelivery(`webhookId=${id}`)).toMatchObject({ status: 'failed', attemptCount: 5 });
     });
 
     test.each([200, 201, 202, 204, 299])('%i is delivered, and nothing follows', async (status) => {
-      const receiver = await receiving(withStatus(status));
-      const { id } = await shop.hook(receiver);
-      await shop.tell();
-      await shop.time.advance({ seconds: 2 * 86_400 });
-      expect(await shop.only(`webhookId=${id}`)).toMatchObject({
+      const receiver = await testReceiver(withStatus(status));
+      const { id } = await shop.createWebhook(receiver);
+      await shop.emitEvent();
+      await shop.clock.advance({ seconds: 2 * 86_400 });
+      expect(await shop.onlyDelivery(`webhookId=${id}`)).toMatchObject({
         status: 'succeeded',
         attemptCount: 1,
         lastResponseStatus: status,
@@ -361,12 +358,12 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
     });
 
     test.each([300, 301, 302, 303, 304, 307, 308])('%i fails, and is never followed', async (status) => {
-      const target = await receiving();
-      const receiver = await receiving(withStatus(status, { location: target.url }));
-      const { id } = await shop.hook(receiver, { retryProfile: 'fast' });
-      await shop.tell();
-      await shop.time.advance({ seconds: 60 });
-      expect(await shop.only(`webhookId=${id}`)).toMatchObject({
+      const target = await testReceiver();
+      const receiver = await testReceiver(withStatus(status, { location: target.url }));
+      const { id } = await shop.createWebhook(receiver, { retryProfile: 'fast' });
+      await shop.emitEvent();
+      await shop.clock.advance({ seconds: 60 });
+      expect(await shop.onlyDelivery(`webhookId=${id}`)).toMatchObject({
         status: 'failed',
         attemptCount: 5,
         lastResponseStatus: status,
@@ -379,13 +376,13 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
     test.each([400, 401, 404, 408, 429, 500, 502, 503, 504])(
       '%i is tried again, and delivered then',
       async (status) => {
-        const receiver = await receiving((_received, response, count) =>
+        const receiver = await testReceiver((_received, response, count) =>
           response.writeHead(count === 1 ? status : 200).end(),
         );
-        const { id } = await shop.hook(receiver, { retryProfile: 'fast' });
-        await shop.tell();
-        await shop.time.advance({ seconds: 60 });
-        const delivery = await shop.only(`webhookId=${id}`);
+        const { id } = await shop.createWebhook(receiver, { retryProfile: 'fast' });
+        await shop.emitEvent();
+        await shop.clock.advance({ seconds: 60 });
+        const delivery = await shop.onlyDelivery(`webhookId=${id}`);
         expect(delivery).toMatchObject({ status: 'succeeded', attemptCount: 2 });
         expect(delivery.attempts[0]).toMatchObject({
           responseStatus: status,
@@ -398,11 +395,11 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       ['nothing listens', null, /^Connection refused: nothing listens at 127\.0\.0\.1:\d+\.$/],
       ['the connection is cut', (_received, response) => response.destroy(), /^Connection closed: /],
     ])('where %s, the attempt says so in words and is tried again', async (_what, reply, error) => {
-      const receiver = reply === null ? await nobody() : await receiving(reply);
-      const { id } = await shop.hook(receiver, { retryProfile: 'fast' });
-      await shop.tell();
-      await shop.time.advance({ seconds: 60 });
-      const delivery = await shop.only(`webhookId=${id}`);
+      const receiver = reply === null ? await closedReceiver() : await testReceiver(reply);
+      const { id } = await shop.createWebhook(receiver, { retryProfile: 'fast' });
+      await shop.emitEvent();
+      await shop.clock.advance({ seconds: 60 });
+      const delivery = await shop.onlyDelivery(`webhookId=${id}`);
       expect(delivery).toMatchObject({ status: 'failed', attemptCount: 5, lastResponseStatus: null });
       for (const attempt of delivery.attempts) {
         expect(attempt).toMatchObject({ responseStatus: null, responseHeaders: null, responseBody: null });
@@ -411,11 +408,11 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
     });
 
     test('where the answer is no HTTP, the attempt says so in words', async () => {
-      const receiver = await receiving((_received, response) => response.socket?.end('Hello\r\n\r\n'));
-      const { id } = await shop.hook(receiver, { retryProfile: 'none' });
-      await shop.tell();
-      await shop.sent();
-      expect((await shop.only(`webhookId=${id}`)).lastError).toMatch(/^Answer: it is not HTTP \(/);
+      const receiver = await testReceiver((_received, response) => response.socket?.end('Hello\r\n\r\n'));
+      const { id } = await shop.createWebhook(receiver, { retryProfile: 'none' });
+      await shop.emitEvent();
+      await shop.sendDue();
+      expect((await shop.onlyDelivery(`webhookId=${id}`)).lastError).toMatch(/^Answer: it is not HTTP \(/);
     });
 
     describe('Retry-After', () => {
@@ -438,16 +435,16 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
           86_400,
         ],
       ])('%s is waited for, and a day at most', async (_what, headers, seconds) => {
-        const receiver = await receiving(withStatus(503, headers()));
-        const { id } = await shop.hook(receiver);
-        await shop.tell();
-        await shop.sent();
-        const { nextAttemptAt, attempts } = await shop.only(`webhookId=${id}`);
+        const receiver = await testReceiver(withStatus(503, headers()));
+        const { id } = await shop.createWebhook(receiver);
+        await shop.emitEvent();
+        await shop.sendDue();
+        const { nextAttemptAt, attempts } = await shop.onlyDelivery(`webhookId=${id}`);
         const dueAt = Date.parse(attempts[0]?.at ?? '') + seconds * secondMs;
-        expect(nextAttemptAt).toBe(text(dueAt));
-        await shop.time.to(dueAt - 1);
+        expect(nextAttemptAt).toBe(isoTime(dueAt));
+        await shop.clock.advanceTo(dueAt - 1);
         expect(receiver.received).toHaveLength(1);
-        await shop.time.to(dueAt);
+        await shop.clock.advanceTo(dueAt);
         expect(receiver.received).toHaveLength(2);
       });
 
@@ -458,72 +455,75 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
         ['that cannot be read', 'soon'],
         ['below nothing', '-60'],
       ])('%s leaves the profile as it is', async (_what, value) => {
-        const receiver = await receiving(withStatus(503, { 'retry-after': value }));
-        const { id } = await shop.hook(receiver);
-        await shop.tell();
-        await shop.sent();
-        const { nextAttemptAt, attempts } = await shop.only(`webhookId=${id}`);
+        const receiver = await testReceiver(withStatus(503, { 'retry-after': value }));
+        const { id } = await shop.createWebhook(receiver);
+        await shop.emitEvent();
+        await shop.sendDue();
+        const { nextAttemptAt, attempts } = await shop.onlyDelivery(`webhookId=${id}`);
         const waited = Date.parse(nextAttemptAt ?? '') - Date.parse(attempts[0]?.at ?? '');
         expect(waited).toBeGreaterThanOrEqual(5 * secondMs);
         expect(waited).toBeLessThanOrEqual(5 * secondMs * jitterMax);
       });
 
       test('a date is compared with real time where the answer has no date', async () => {
-        const receiver = await receiving((_received, response) => {
+        const receiver = await testReceiver((_received, response) => {
           response.sendDate = false;
           response.writeHead(503, { 'retry-after': httpDate(Date.now() + 7_200_000) }).end();
         });
-        const { id } = await shop.hook(receiver);
-        await shop.tell();
-        await shop.sent();
-        const { nextAttemptAt, attempts } = await shop.only(`webhookId=${id}`);
+        const { id } = await shop.createWebhook(receiver);
+        await shop.emitEvent();
+        await shop.sendDue();
+        const { nextAttemptAt, attempts } = await shop.onlyDelivery(`webhookId=${id}`);
         const waited = Date.parse(nextAttemptAt ?? '') - Date.parse(attempts[0]?.at ?? '');
         expect(Math.abs(waited - 7_200_000)).toBeLessThan(5 * secondMs);
       });
 
       test('it gives no attempt more than the profile has', async () => {
-        const receiver = await receiving(withStatus(503, { 'retry-after': '10' }));
-        const { id } = await shop.hook(receiver, { retryProfile: 'none' });
-        await shop.tell();
-        await shop.time.advance({ seconds: 86_400 });
-        expect(await shop.only(`webhookId=${id}`)).toMatchObject({ status: 'failed', attemptCount: 1 });
+        const receiver = await testReceiver(withStatus(503, { 'retry-after': '10' }));
+        const { id } = await shop.createWebhook(receiver, { retryProfile: 'none' });
+        await shop.emitEvent();
+        await shop.clock.advance({ seconds: 86_400 });
+        expect(await shop.onlyDelivery(`webhookId=${id}`)).toMatchObject({
+          status: 'failed',
+          attemptCount: 1,
+        });
       });
     });
 
     test('by a frozen clock the first attempt goes out and retries wait; a running one brings them about', async () => {
-      const [still, moving] = [await receiving(withStatus(500)), await receiving(failing(1))];
-      const running = await openHookShop(server, { isRunning: true });
-      await shop.hook(still, { retryProfile: 'fast' });
-      const { id } = await running.hook(moving, { retryProfile: 'fast' });
-      await shop.tell();
+      const [still, moving] = [await testReceiver(withStatus(500)), await testReceiver(failing(1))];
+      const running = await openMerchant(server);
+      await shop.createWebhook(still, { retryProfile: 'fast' });
+      const { id } = await running.createWebhook(moving, { retryProfile: 'fast' });
+      await shop.emitEvent();
       await still.waitFor(1);
-      await running.tell();
+      await running.emitEvent();
       // A second of real time: what is due by the wall comes without anybody asking.
       await moving.waitFor(2);
-      const delivery = await eventually(
-        () => running.only(`webhookId=${id}`),
+      const delivery = await readUntil(
+        () => running.onlyDelivery(`webhookId=${id}`),
         ({ status }) => status === 'succeeded',
       );
       const [first, second] = delivery.attempts.map(({ at }) => Date.parse(at));
       expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(secondMs);
       // Told before, due before, and still waiting.
       expect(still.received).toHaveLength(1);
-      await shop.time.advance({ seconds: 60 });
+      await shop.clock.advance({ seconds: 60 });
       expect(still.received).toHaveLength(5);
     });
 
     test('a reset makes due what was planned by the clock that was ahead', async () => {
-      const receiver = await receiving(failing(1));
-      await shop.time.advance({ seconds: 30 * 86_400 });
-      const { id } = await shop.hook(receiver);
-      await shop.tell();
-      await shop.sent();
-      const { nextAttemptAt } = await shop.only(`webhookId=${id}`);
+      const receiver = await testReceiver(failing(1));
+      await shop.clock.advance({ seconds: 30 * 86_400 });
+      const { id } = await shop.createWebhook(receiver);
+      await shop.emitEvent();
+      await shop.sendDue();
+      const { nextAttemptAt } = await shop.onlyDelivery(`webhookId=${id}`);
       expect(Date.parse(nextAttemptAt ?? '')).toBeGreaterThan(Date.now() + 29 * dayMs);
-      await shop.time.reset();
+      await shop.clock.reset();
       await receiver.waitFor(2);
-      const ended = await eventually(
-        () => shop.only(`webhookId=${id}`),
+      const ended = await readUntil(
+        () => shop.onlyDelivery(`webhookId=${id}`),
         ({ status }) => status === 'succeeded',
       );
       expect(Date.parse(ended.attempts[1]?.at ?? '')).toBeLessThanOrEqual(Date.now());
@@ -532,12 +532,12 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
 
   describe('an endpoint that is disabled', () => {
     test('keeps what happens for later: held, then sent when it is enabled, none lost and none twice', async () => {
-      const receiver = await receiving();
-      const { id } = await shop.hook(receiver, { maxConcurrency: 4 });
-      await shop.act(id, 'disable');
+      const receiver = await testReceiver();
+      const { id } = await shop.createWebhook(receiver, { maxConcurrency: 4 });
+      await shop.webhookAction(id, 'disable');
       const told: string[] = [];
-      for (let i = 0; i < 30; i += 1) told.push((await shop.tell()).id);
-      const { happened, complete } = await shop.time.advance({ seconds: 86_400 });
+      for (let i = 0; i < 30; i += 1) told.push((await shop.emitEvent()).id);
+      const { happened, complete } = await shop.clock.advance({ seconds: 86_400 });
       expect([complete, happened]).toEqual([true, []]);
       expect(receiver.received).toEqual([]);
       const held = await shop.deliveries(`webhookId=${id}&limit=100`);
@@ -545,11 +545,11 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       for (const one of held)
         expect(one).toMatchObject({ status: 'pending', held: true, nextAttemptAt: null, attemptCount: 0 });
       expect((await shop.delivery(held[0]?.id ?? '')).held).toBe(true);
-      expect((await shop.readHook(id)).health.pendingDeliveries).toBe(30);
-      await shop.act(id, 'enable');
-      await shop.sent();
+      expect((await shop.readWebhook(id)).health.pendingDeliveries).toBe(30);
+      await shop.webhookAction(id, 'enable');
+      await shop.sendDue();
       expect(
-        payloadsOf(receiver)
+        eventPayloads(receiver)
           .map((one) => one.id)
           .toSorted(),
       ).toEqual(told.toSorted());
@@ -557,32 +557,35 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
     });
 
     test('keeps its retries as well', async () => {
-      const receiver = await receiving(failing(1));
-      const { id } = await shop.hook(receiver);
-      await shop.tell();
-      await shop.sent();
-      await shop.act(id, 'disable');
-      await shop.time.advance({ seconds: 3 * 86_400 });
-      expect(await shop.only(`webhookId=${id}`)).toMatchObject({ held: true, attemptCount: 1 });
-      await shop.act(id, 'enable');
-      await shop.sent();
-      expect(await shop.only(`webhookId=${id}`)).toMatchObject({ status: 'succeeded', attemptCount: 2 });
+      const receiver = await testReceiver(failing(1));
+      const { id } = await shop.createWebhook(receiver);
+      await shop.emitEvent();
+      await shop.sendDue();
+      await shop.webhookAction(id, 'disable');
+      await shop.clock.advance({ seconds: 3 * 86_400 });
+      expect(await shop.onlyDelivery(`webhookId=${id}`)).toMatchObject({ held: true, attemptCount: 1 });
+      await shop.webhookAction(id, 'enable');
+      await shop.sendDue();
+      expect(await shop.onlyDelivery(`webhookId=${id}`)).toMatchObject({
+        status: 'succeeded',
+        attemptCount: 2,
+      });
     });
 
     /** An endpoint that was quick, so that much was taken for it at once, and now holds its sixth request of thirty. */
     async function holdingOne({ isSecondHeld }: { isSecondHeld: boolean }) {
       const held: ServerResponse[] = [];
-      const receiver = await receiving((received, response, count) => {
-        const isTest = payloadOf(received).type === 'webhook.tested';
+      const receiver = await testReceiver((received, response, count) => {
+        const isTest = eventPayload(received).type === 'webhook.tested';
         if (!isTest && (count === 6 || (count === 7 && isSecondHeld))) held.push(response);
         else response.writeHead(204).end();
       });
-      const { id } = await shop.hook(receiver, { maxConcurrency: 1 });
-      await shop.act(id, 'disable');
-      for (let i = 0; i < 30; i += 1) await shop.tell();
-      await shop.act(id, 'enable');
+      const { id } = await shop.createWebhook(receiver, { maxConcurrency: 1 });
+      await shop.webhookAction(id, 'disable');
+      for (let i = 0; i < 30; i += 1) await shop.emitEvent();
+      await shop.webhookAction(id, 'enable');
       await receiver.waitFor(6);
-      await eventually(
+      await readUntil(
         () => shop.deliveries('status=succeeded&limit=100'),
         ({ length }) => length === 5,
       );
@@ -591,60 +594,60 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
 
     test('gets nothing more of what was waiting for its turn, but what was under way by then', async () => {
       const { receiver, id, release } = await holdingOne({ isSecondHeld: true });
-      await shop.act(id, 'disable');
+      await shop.webhookAction(id, 'disable');
       release(204);
       // One more may be under way before the sender, who may be another node, has heard of it.
-      await eventually(
+      await readUntil(
         () => shop.deliveries('status=succeeded&limit=100'),
         ({ length }) => length === 6,
       );
-      await shop.act(id, 'test');
+      await shop.webhookAction(id, 'test');
       release(204);
-      await shop.act(id, 'test');
-      const arrived = payloadsOf(receiver).filter(({ type }) => type !== 'webhook.tested');
+      await shop.webhookAction(id, 'test');
+      const arrived = eventPayloads(receiver).filter(({ type }) => type !== 'webhook.tested');
       expect(arrived.length).toBeLessThanOrEqual(7);
       expect((await shop.deliveries('status=pending&limit=100')).length).toBeGreaterThanOrEqual(23);
     });
 
     test('gets all that was waiting for its turn when it is enabled again, each once', async () => {
       const { receiver, id, release } = await holdingOne({ isSecondHeld: false });
-      await shop.act(id, 'disable');
+      await shop.webhookAction(id, 'disable');
       release(204);
-      await shop.act(id, 'enable');
-      await shop.sent();
+      await shop.webhookAction(id, 'enable');
+      await shop.sendDue();
       expect(receiver.received).toHaveLength(30);
-      expect(new Set(payloadsOf(receiver).map((one) => one.id)).size).toBe(30);
+      expect(new Set(eventPayloads(receiver).map((one) => one.id)).size).toBe(30);
     });
 
     test('by 410 gets nothing more, once it is disabled, of what was waiting for its turn', async () => {
       const { receiver, id, release } = await holdingOne({ isSecondHeld: true });
       release(410);
       // The next one may be under way before the word of the first has come through.
-      await eventually(
-        () => shop.readHook(id),
+      await readUntil(
+        () => shop.readWebhook(id),
         ({ status }) => status === 'disabled',
       );
       const before = receiver.received.length;
       expect(before).toBeLessThanOrEqual(7);
       release(204);
-      await shop.act(id, 'test');
+      await shop.webhookAction(id, 'test');
       expect(receiver.received).toHaveLength(before + 1);
     });
 
     test('by 410: the others are told, the delivery waits, and goes out when it is enabled', async () => {
-      const [receiver, watcher] = [await receiving(withStatus(410)), await receiving()];
-      const { id } = await shop.hook(receiver, { eventTypes: ['customer.created', 'webhook.*'] });
-      await shop.hook(watcher, { eventTypes: ['webhook.disabled'] });
-      const event = await shop.tell();
+      const [receiver, watcher] = [await testReceiver(withStatus(410)), await testReceiver()];
+      const { id } = await shop.createWebhook(receiver, { eventTypes: ['customer.created', 'webhook.*'] });
+      await shop.createWebhook(watcher, { eventTypes: ['webhook.disabled'] });
+      const event = await shop.emitEvent();
       const disabledAt = await nowMs();
       const [word] = await watcher.waitFor(1);
-      expect(await shop.readHook(id)).toMatchObject({
+      expect(await shop.readWebhook(id)).toMatchObject({
         status: 'disabled',
         disabledReason: 'gone',
         version: 2,
       });
-      const { type, data, sequence, timestamp } = payloadOf(word ?? { body: '' });
-      expect([type, sequence, timestamp]).toEqual(['webhook.disabled', 2, text(disabledAt)]);
+      const { type, data, sequence, timestamp } = eventPayload(word ?? { body: '' });
+      expect([type, sequence, timestamp]).toEqual(['webhook.disabled', 2, isoTime(disabledAt)]);
       expect(data).toMatchObject({
         object: 'webhook',
         id,
@@ -653,7 +656,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
         allowedActions: ['update', 'rotate_secret', 'enable', 'test'],
       });
       expect(data).not.toHaveProperty('secret');
-      const held = await shop.only(`webhookId=${id}`);
+      const held = await shop.onlyDelivery(`webhookId=${id}`);
       expect(held).toMatchObject({
         status: 'pending',
         held: true,
@@ -662,111 +665,114 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
         lastResponseStatus: 410,
         lastError: 'Status 410: the receiver is gone, so the endpoint was disabled.',
       });
-      await shop.time.advance({ seconds: 86_400 });
+      await shop.clock.advance({ seconds: 86_400 });
       expect(receiver.received).toHaveLength(1);
       receiver.answer(withStatus(204));
-      expect(await shop.act(id, 'enable')).toMatchObject({ status: 'enabled', disabledReason: null });
-      await shop.sent();
-      expect(await shop.only(`webhookId=${id}`)).toMatchObject({
+      expect(await shop.webhookAction(id, 'enable')).toMatchObject({
+        status: 'enabled',
+        disabledReason: null,
+      });
+      await shop.sendDue();
+      expect(await shop.onlyDelivery(`webhookId=${id}`)).toMatchObject({
         id: held.id,
         status: 'succeeded',
         attemptCount: 2,
       });
       // Nobody is told of himself.
-      expect(payloadsOf(receiver).map((one) => one.id)).toEqual([event.id, event.id]);
+      expect(eventPayloads(receiver).map((one) => one.id)).toEqual([event.id, event.id]);
       expect(watcher.received).toHaveLength(1);
     });
 
     test('by 410 of many at once is disabled once', async () => {
-      const [receiver, watcher] = [await receiving(withStatus(410)), await receiving()];
-      const { id } = await shop.hook(receiver, { eventTypes: ['customer.created'] });
-      await shop.hook(watcher, { eventTypes: ['webhook.*'] });
-      await Promise.all(Array.from({ length: 10 }, () => shop.tell()));
+      const [receiver, watcher] = [await testReceiver(withStatus(410)), await testReceiver()];
+      const { id } = await shop.createWebhook(receiver, { eventTypes: ['customer.created'] });
+      await shop.createWebhook(watcher, { eventTypes: ['webhook.*'] });
+      await Promise.all(Array.from({ length: 10 }, () => shop.emitEvent()));
       await watcher.waitFor(1);
-      await shop.sent();
-      expect(await shop.readHook(id)).toMatchObject({ status: 'disabled', version: 2 });
+      await shop.sendDue();
+      expect(await shop.readWebhook(id)).toMatchObject({ status: 'disabled', version: 2 });
       expect(watcher.received).toHaveLength(1);
     });
 
     /** Told and sent at an instant of the clock. */
     async function tellAt(instant: number): Promise<string> {
-      await shop.time.to(instant);
-      const { id } = await shop.tell();
-      await shop.sent();
+      await shop.clock.advanceTo(instant);
+      const { id } = await shop.emitEvent();
+      await shop.sendDue();
       return id;
     }
 
     test('by five days of nothing but failure: not before, then with a word, and nothing is lost', async () => {
-      const [receiver, watcher] = [await receiving(withStatus(500)), await receiving()];
-      const { id } = await shop.hook(receiver, { eventTypes: ['customer.*'] });
-      await shop.hook(watcher, { eventTypes: ['webhook.*'] });
+      const [receiver, watcher] = [await testReceiver(withStatus(500)), await testReceiver()];
+      const { id } = await shop.createWebhook(receiver, { eventTypes: ['customer.*'] });
+      await shop.createWebhook(watcher, { eventTypes: ['webhook.*'] });
       const since = await nowMs();
       const told = [await tellAt(since)];
       for (let day = 1; day < 5; day += 1) told.push(await tellAt(since + day * dayMs));
       told.push(await tellAt(since + 5 * dayMs - 1));
-      const before = await shop.readHook(id);
-      expect([before.status, before.health.failingSince]).toEqual(['enabled', text(since)]);
+      const before = await shop.readWebhook(id);
+      expect([before.status, before.health.failingSince]).toEqual(['enabled', isoTime(since)]);
       told.push(await tellAt(since + 5 * dayMs));
       const [word] = await watcher.waitFor(1);
-      expect(payloadOf(word ?? { body: '' })).toMatchObject({
+      expect(eventPayload(word ?? { body: '' })).toMatchObject({
         type: 'webhook.disabled',
-        timestamp: text(since + 5 * dayMs),
+        timestamp: isoTime(since + 5 * dayMs),
         data: { id, status: 'disabled', disabledReason: 'failing' },
       });
-      expect(await shop.readHook(id)).toMatchObject({ status: 'disabled', disabledReason: 'failing' });
-      expect(typesOf(watcher)).toEqual(['webhook.disabled']);
+      expect(await shop.readWebhook(id)).toMatchObject({ status: 'disabled', disabledReason: 'failing' });
+      expect(receivedTypes(watcher)).toEqual(['webhook.disabled']);
       const tried = receiver.received.length;
-      for (let i = 0; i < 3; i += 1) told.push((await shop.tell('customer.updated')).id);
-      await shop.time.advance({ seconds: 86_400 });
+      for (let i = 0; i < 3; i += 1) told.push((await shop.emitEvent('customer.updated')).id);
+      await shop.clock.advance({ seconds: 86_400 });
       expect(receiver.received).toHaveLength(tried);
       const held = (await shop.deliveries(`webhookId=${id}&status=pending`)).map(({ eventId }) => eventId);
       expect(held.toSorted()).toEqual(told.slice(5).toSorted());
       receiver.answer(withStatus(204));
-      await shop.act(id, 'enable');
-      await shop.sent();
-      const arrived = payloadsOf(receiver).slice(tried);
+      await shop.webhookAction(id, 'enable');
+      await shop.sendDue();
+      const arrived = eventPayloads(receiver).slice(tried);
       expect(arrived.map((one) => one.id).toSorted()).toEqual(held.toSorted());
       expect(await shop.deliveries(`webhookId=${id}&status=pending`)).toEqual([]);
     });
 
     test('a success in between begins the count anew', async () => {
-      const receiver = await receiving(withStatus(500));
-      const { id } = await shop.hook(receiver, { retryProfile: 'none' });
+      const receiver = await testReceiver(withStatus(500));
+      const { id } = await shop.createWebhook(receiver, { retryProfile: 'none' });
       const since = await nowMs();
       for (const day of [0, 2, 4]) await tellAt(since + day * dayMs);
       receiver.answer(withStatus(204));
       await tellAt(since + 4.5 * dayMs);
-      expect((await shop.readHook(id)).health.failingSince).toBeNull();
+      expect((await shop.readWebhook(id)).health.failingSince).toBeNull();
       receiver.answer(withStatus(500));
       for (const day of [5, 6, 9.9]) await tellAt(since + day * dayMs);
-      expect(await shop.readHook(id)).toMatchObject({
+      expect(await shop.readWebhook(id)).toMatchObject({
         status: 'enabled',
-        health: { failingSince: text(since + 5 * dayMs) },
+        health: { failingSince: isoTime(since + 5 * dayMs) },
       });
       await tellAt(since + 10 * dayMs);
-      await eventually(
-        () => shop.readHook(id),
+      await readUntil(
+        () => shop.readWebhook(id),
         ({ status }) => status === 'disabled',
       );
     });
 
     test('one that is enabled again has five days again', async () => {
-      const receiver = await receiving(withStatus(500));
-      const { id } = await shop.hook(receiver, { retryProfile: 'none' });
+      const receiver = await testReceiver(withStatus(500));
+      const { id } = await shop.createWebhook(receiver, { retryProfile: 'none' });
       const since = await nowMs();
       for (const day of [0, 5]) await tellAt(since + day * dayMs);
-      await eventually(
-        () => shop.readHook(id),
+      await readUntil(
+        () => shop.readWebhook(id),
         ({ status }) => status === 'disabled',
       );
-      await shop.time.to(since + 6 * dayMs);
-      await shop.act(id, 'enable');
+      await shop.clock.advanceTo(since + 6 * dayMs);
+      await shop.webhookAction(id, 'enable');
       for (const day of [6, 8, 10.9]) await tellAt(since + day * dayMs);
-      expect((await shop.readHook(id)).status).toBe('enabled');
+      expect((await shop.readWebhook(id)).status).toBe('enabled');
       await tellAt(since + 11 * dayMs);
       expect(
-        await eventually(
-          () => shop.readHook(id),
+        await readUntil(
+          () => shop.readWebhook(id),
           ({ status }) => status === 'disabled',
         ),
       ).toMatchObject({ disabledReason: 'failing' });
@@ -778,12 +784,12 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       const slow: Reply = (_received, response) => {
         setTimeout(() => response.writeHead(500).end(), 10);
       };
-      const receivers = [await receiving(slow), await receiving(slow), await receiving(failing(2))];
-      for (const receiver of receivers) await shop.hook(receiver, { retryProfile: 'fast' });
-      for (const type of ['customer.created', 'payment.created']) await shop.tell(type);
-      const advanced = await shop.time.advance({ seconds: 60 });
+      const receivers = [await testReceiver(slow), await testReceiver(slow), await testReceiver(failing(2))];
+      for (const receiver of receivers) await shop.createWebhook(receiver, { retryProfile: 'fast' });
+      for (const type of ['customer.created', 'payment.created']) await shop.emitEvent(type);
+      const advanced = await shop.clock.advance({ seconds: 60 });
       expect(advanced.complete).toBe(true);
-      expectSorted(advanced.happened);
+      expectTimeOrder(advanced.happened);
       const made = await Promise.all((await shop.deliveries()).map(({ id }) => shop.delivery(id)));
       expect(made).toHaveLength(6);
       for (const delivery of made) {
@@ -803,24 +809,24 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
         expect(told.length).toBeGreaterThanOrEqual(delivery.attempts.length - 1);
       }
       expect(receivers.map(({ received }) => received.length)).toEqual([10, 10, expect.any(Number)]);
-      expect((await shop.sent()).happened).toEqual([]);
+      expect((await shop.sendDue()).happened).toEqual([]);
     });
 
     test('sends what it brings about before it answers, at the instant at which it came about', async () => {
-      const receiver = await receiving((_received, response) => {
+      const receiver = await testReceiver((_received, response) => {
         setTimeout(() => response.writeHead(204).end(), 20);
       });
-      await shop.hook(receiver, { eventTypes: ['payment.*'] });
+      await shop.createWebhook(receiver, { eventTypes: ['payment.*'] });
       const madeAt = await nowMs();
-      const { id } = await shop.life.paid(['authorize']);
-      await shop.sent();
-      const { happened } = await shop.time.advance({ seconds: 30 * 86_400 });
-      const expiredAt = text(madeAt + limits.authorizationDays * dayMs);
+      const { id } = await shop.payments.createAndAdvance(['authorize']);
+      await shop.sendDue();
+      const { happened } = await shop.clock.advance({ seconds: 30 * 86_400 });
+      const expiredAt = isoTime(madeAt + limits.authorizationDays * dayMs);
       expect(happened).toMatchObject([
         { type: 'payment', id, event: 'payment.expired', at: expiredAt },
         { type: 'delivery', event: 'payment.expired', at: expiredAt, to: 'succeeded' },
       ]);
-      expect(payloadsOf(receiver).at(-1)).toMatchObject({
+      expect(eventPayloads(receiver).at(-1)).toMatchObject({
         type: 'payment.expired',
         timestamp: expiredAt,
         data: { id, status: 'expired' },
@@ -828,14 +834,14 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
     });
 
     test('sends what falls due between two moves between them', async () => {
-      const receiver = await receiving(withStatus(500));
-      await shop.hook(receiver, { eventTypes: ['customer.created'] });
-      await shop.life.paid(['authorize']);
-      await shop.time.advance({ seconds: 7 * 86_400 - 3_600 });
-      await shop.tell();
-      await shop.life.paid(['authorize']);
-      const { happened } = await shop.time.advance({ seconds: 8 * 86_400 });
-      expectSorted(happened);
+      const receiver = await testReceiver(withStatus(500));
+      await shop.createWebhook(receiver, { eventTypes: ['customer.created'] });
+      await shop.payments.createAndAdvance(['authorize']);
+      await shop.clock.advance({ seconds: 7 * 86_400 - 3_600 });
+      await shop.emitEvent();
+      await shop.payments.createAndAdvance(['authorize']);
+      const { happened } = await shop.clock.advance({ seconds: 8 * 86_400 });
+      expectTimeOrder(happened);
       const types = happened.map(({ type }) => type);
       const first = types.indexOf('payment');
       const attempts = happened.filter(({ type }) => type === 'delivery');
@@ -846,27 +852,27 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
     });
 
     test('again with its key is answered from memory, and nothing is sent again', async () => {
-      const receiver = await receiving(withStatus(500));
-      await shop.hook(receiver, { retryProfile: 'fast' });
-      await shop.tell();
-      await shop.sent();
+      const receiver = await testReceiver(withStatus(500));
+      await shop.createWebhook(receiver, { retryProfile: 'fast' });
+      await shop.emitEvent();
+      await shop.sendDue();
       const call = { idempotencyKey: 'once' };
-      const first = await shop.time.ask('advance', { seconds: 60 }, call);
-      const replay = await shop.time.ask('advance', { seconds: 60 }, call);
+      const first = await shop.clock.post('advance', { seconds: 60 }, call);
+      const replay = await shop.clock.post('advance', { seconds: 60 }, call);
       expect(replay.text).toBe(first.text);
-      expect((first.body as Advanced).happened).toHaveLength(4);
+      expect((first.body as AdvanceBody).happened).toHaveLength(4);
       expect(receiver.received).toHaveLength(5);
     });
 
     /** An advance by a minute that reaches its bound of real time while something is being sent. */
-    async function cutShort(): Promise<Advanced> {
+    async function cutShort(): Promise<AdvanceBody> {
       let aheadMs = 0;
       const app = openApp(server, { wallClock: () => Date.now() + aheadMs });
-      const to = text((await nowMs()) + 60 * secondMs);
-      const advancing = clockwork(shop.clientOn(app)).advance({ to });
+      const to = isoTime((await nowMs()) + 60 * secondMs);
+      const advancing = clockApi(shop.clientOn(app)).advance({ to });
       // The clock is there, and waits for what is being sent.
-      await eventually(
-        () => shop.time.read(),
+      await readUntil(
+        () => shop.clock.read(),
         ({ now }) => now === to,
       );
       aheadMs = limits.clockAdvanceMsMax;
@@ -874,12 +880,12 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
     }
 
     test('that meets an endpoint which hangs answers at its bound, and says what is left', async () => {
-      const hanging = await receiving(() => undefined);
-      const good = await receiving();
-      await shop.hook(hanging);
-      await shop.hook(good);
-      await shop.tell();
-      const { now } = await shop.time.read();
+      const hanging = await testReceiver(() => undefined);
+      const good = await testReceiver();
+      await shop.createWebhook(hanging);
+      await shop.createWebhook(good);
+      await shop.emitEvent();
+      const { now } = await shop.clock.read();
       await Promise.all([hanging.waitFor(1), good.waitFor(1)]);
       const advanced = await cutShort();
       expect(advanced.complete).toBe(false);
@@ -888,23 +894,23 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
         deliveries: 1,
         passedOver: 1,
         nextAt: now,
-        to: text(Date.parse(now) + 60 * secondMs),
+        to: isoTime(Date.parse(now) + 60 * secondMs),
       });
     });
 
     test('that goes on after its bound finds the rest', async () => {
       const held: ServerResponse[] = [];
-      const hanging = await receiving((_received, response) => held.push(response));
-      const { id } = await shop.hook(hanging, { retryProfile: 'fast' });
-      await shop.tell();
+      const hanging = await testReceiver((_received, response) => held.push(response));
+      const { id } = await shop.createWebhook(hanging, { retryProfile: 'fast' });
+      await shop.emitEvent();
       await hanging.waitFor(1);
       const { left } = await cutShort();
       hanging.answer(withStatus(500));
       for (const response of held) response.writeHead(500).end();
-      const rest = await shop.time.advance({ to: left?.to ?? '' });
+      const rest = await shop.clock.advance({ to: left?.to ?? '' });
       expect(rest.complete).toBe(true);
-      await shop.time.advance({ seconds: 60 });
-      expect(await shop.only(`webhookId=${id}`)).toMatchObject({ status: 'failed', attemptCount: 5 });
+      await shop.clock.advance({ seconds: 60 });
+      expect(await shop.onlyDelivery(`webhookId=${id}`)).toMatchObject({ status: 'failed', attemptCount: 5 });
     });
   });
 
@@ -912,7 +918,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
     test('with one at a time, first attempts come in the order of their events', async () => {
       let open = 0;
       let openMax = 0;
-      const receiver = await receiving((_received, response) => {
+      const receiver = await testReceiver((_received, response) => {
         open += 1;
         openMax = Math.max(openMax, open);
         setTimeout(() => {
@@ -920,23 +926,23 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
           response.writeHead(204).end();
         }, 1);
       });
-      await shop.hook(receiver, { maxConcurrency: 1 });
+      await shop.createWebhook(receiver, { maxConcurrency: 1 });
       const told: string[] = [];
-      for (let i = 0; i < 25; i += 1) told.push((await shop.tell()).id);
-      await shop.sent();
-      expect(payloadsOf(receiver).map(({ id }) => id)).toEqual(told);
+      for (let i = 0; i < 25; i += 1) told.push((await shop.emitEvent()).id);
+      await shop.sendDue();
+      expect(eventPayloads(receiver).map(({ id }) => id)).toEqual(told);
       expect(openMax).toBe(1);
     });
 
     test('with one at a time, those that are held up come in order too', async () => {
-      const receiver = await receiving();
-      const { id } = await shop.hook(receiver, { maxConcurrency: 1 });
-      await shop.act(id, 'disable');
+      const receiver = await testReceiver();
+      const { id } = await shop.createWebhook(receiver, { maxConcurrency: 1 });
+      await shop.webhookAction(id, 'disable');
       const told: string[] = [];
-      for (let i = 0; i < 25; i += 1) told.push((await shop.tell()).id);
-      await shop.act(id, 'enable');
-      await shop.sent();
-      expect(payloadsOf(receiver).map((one) => one.id)).toEqual(told);
+      for (let i = 0; i < 25; i += 1) told.push((await shop.emitEvent()).id);
+      await shop.webhookAction(id, 'enable');
+      await shop.sendDue();
+      expect(eventPayloads(receiver).map((one) => one.id)).toEqual(told);
     });
 
     test.each([1, 2, 3, 10, 64])(
@@ -949,7 +955,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
         let openMax = 0;
         let isFull = false;
         const release = (ms: number) => setTimeout(() => held.shift()?.writeHead(204).end(), ms);
-        const receiver = await receiving((_received, response, received) => {
+        const receiver = await testReceiver((_received, response, received) => {
           held.push(response);
           openMax = Math.max(openMax, held.length);
           const wanted = received <= unknownMax ? unknownMax : n;
@@ -958,11 +964,11 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
           else if (held.length === wanted) for (let i = 0; i < wanted; i += 1) release(5 + i);
           isFull ||= received > unknownMax && held.length === n;
         });
-        const { id } = await shop.hook(receiver, { maxConcurrency: n });
-        await shop.act(id, 'disable');
-        await Promise.all(Array.from({ length: count }, () => shop.tell()));
-        await shop.act(id, 'enable');
-        await shop.sent();
+        const { id } = await shop.createWebhook(receiver, { maxConcurrency: n });
+        await shop.webhookAction(id, 'disable');
+        await Promise.all(Array.from({ length: count }, () => shop.emitEvent()));
+        await shop.webhookAction(id, 'enable');
+        await shop.sendDue();
         expect(receiver.received).toHaveLength(count);
         expect(openMax).toBe(n);
       },
@@ -970,20 +976,20 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
 
     test('an endpoint that hangs holds up nobody else', async () => {
       const held: ServerResponse[] = [];
-      const hanging = await receiving((_received, response) => held.push(response));
-      const good = await receiving();
-      const stuck = await shop.hook(hanging, { maxConcurrency: 2 });
-      const open = await shop.hook(good, { maxConcurrency: 2 });
-      for (let i = 0; i < 20; i += 1) await shop.tell();
+      const hanging = await testReceiver((_received, response) => held.push(response));
+      const good = await testReceiver();
+      const stuck = await shop.createWebhook(hanging, { maxConcurrency: 2 });
+      const open = await shop.createWebhook(good, { maxConcurrency: 2 });
+      for (let i = 0; i < 20; i += 1) await shop.emitEvent();
       await good.waitFor(20);
       expect(hanging.received.length).toBeLessThanOrEqual(2);
-      await eventually(
+      await readUntil(
         () => shop.deliveries(`webhookId=${open.id}&status=succeeded`),
         ({ length }) => length === 20,
       );
       hanging.answer(withStatus(204));
       for (const response of held) response.writeHead(204).end();
-      await shop.sent();
+      await shop.sendDue();
       expect(await shop.deliveries(`webhookId=${stuck.id}&status=succeeded`)).toHaveLength(20);
     });
   });
@@ -1008,14 +1014,14 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
   });
 
   describe('401, 403 and 404', () => {
-    let hook: Hook;
+    let hook: WebhookBody;
     let id: string;
 
     beforeEach(async () => {
-      hook = await shop.hook(await receiving());
-      await shop.tell();
-      await shop.sent();
-      id = (await shop.only(`webhookId=${hook.id}`)).id;
+      hook = await shop.createWebhook(await testReceiver());
+      await shop.emitEvent();
+      await shop.sendDue();
+      id = (await shop.onlyDelivery(`webhookId=${hook.id}`)).id;
     });
 
     test('nobody reads deliveries without a key that may', async () => {
@@ -1042,5 +1048,5 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
 });
 
 test('this file provokes the codes that it is said to provoke', () => {
-  expect([...seenCodes].sort()).toEqual(provokedBy.deliveries);
+  expect([...seenCodes].sort()).toEqual(expectedErrorCodes.deliveries);
 });

@@ -50,15 +50,22 @@ describe.each(databaseKinds)('the stream of events on %s', (kind) => {
     request.on('error', () => undefined);
     const [response] = (await once(request, 'response')) as [http.IncomingMessage];
     let text = '';
+    let parsedTo = 0;
+    const told: Told[] = [];
     response.setEncoding('utf8').on('data', (part: string) => {
       text += part;
     });
     response.on('error', () => undefined);
-    const events = (): Told[] =>
-      [...text.matchAll(/^id: (\S+)\nevent: event\ndata: (.+)$/gm)].map(([, id = '', data = '']) => ({
-        id,
-        data: JSON.parse(data) as Told['data'],
-      }));
+    // Each message is parsed once: tests ask often, and some read megabytes.
+    const events = (): readonly Told[] => {
+      for (let end = text.indexOf('\n\n', parsedTo); end !== -1; end = text.indexOf('\n\n', parsedTo)) {
+        const [, id = '', data] =
+          /^id: (\S+)\nevent: event\ndata: (.+)$/m.exec(text.slice(parsedTo, end)) ?? [];
+        if (data !== undefined) told.push({ id, data: JSON.parse(data) as Told['data'] });
+        parsedTo = end + 2;
+      }
+      return [...told];
+    };
     return { request, response, events, text: () => text };
   }
   const pay = async (whose = acme) =>
@@ -176,21 +183,24 @@ describe.each(databaseKinds)('the stream of events on %s', (kind) => {
       streams = usual;
     });
 
-    // Whichever database it is: filling the buffers of a connection takes twenty seconds.
-    test.runIf(kind === 'pglite')('cuts a reader off that does not read, and tells the others', async () => {
+    test('cuts a reader off that does not read, and tells the others', async () => {
       const usual = streams;
-      streams = new EventStreams({ ...settings(), bufferBytesMax: 64 * 1024 });
+      streams = new EventStreams({ ...settings(), bufferBytesMax: 4 * 1024 * 1024 });
       const slow = await listen(acme.orgId);
       const quick = await listen(acme.orgId);
       slow.response.pause();
       const gone = new Promise((resolve) => slow.response.on('close', resolve));
       const data = { text: 'x'.repeat(200_000) };
       let made = 0;
-      // The system's own buffers hold some megabytes before ours begins to fill.
-      for (; made < 150 && streams.count === 2; made += 1) {
+      // Ten fit into the bound; the system's own buffers hold some megabytes besides.
+      while (made < 150 && streams.count === 2) {
         const body = { type: 'payment.created', data };
-        expect((await acme.client.post('developer_api_webhook_events', body)).status).toBe(201);
-        await soon(() => expect(quick.events()).toHaveLength(made + 1));
+        const posted = Array.from({ length: 10 }, () =>
+          acme.client.post('developer_api_webhook_events', body),
+        );
+        for (const { status } of await Promise.all(posted)) expect(status).toBe(201);
+        made += posted.length;
+        await soon(() => expect(quick.events()).toHaveLength(made));
       }
       slow.response.resume();
       await gone;

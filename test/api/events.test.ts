@@ -3,28 +3,31 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { apiVersion } from '../../src/kernel/version.ts';
 import { eventCatalogue } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
-import { ApiClient, seenCodes } from '../support/api-client.ts';
+import {
+  ApiClient,
+  expectOk,
+  expectRefused,
+  expectReplay,
+  listAll,
+  seenCodes,
+} from '../support/api-client.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
+import { type Merchant, openMerchant } from '../support/merchant.ts';
+import { customers, payments } from '../support/payments.ts';
 import { withStatus } from '../support/receiver.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
-import { provokedBy } from './codes.ts';
 import {
-  customers,
+  eventPayload,
+  eventPayloads,
   events,
-  expectRefused,
   expectSigned,
-  type HookShop,
-  openHookShop,
-  payloadOf,
-  payloadsOf,
-  receiving,
-  typesOf,
+  receivedTypes,
+  testReceiver,
   unknownEvent,
   unknownWebhook,
   webhooks,
-} from './hooks.ts';
-import { done, expectReplay, walked } from './lifecycle.ts';
-import { payments } from './trails.ts';
+} from '../support/webhooks.ts';
 
 interface Replayed {
   readonly matched: number;
@@ -35,28 +38,29 @@ interface Replayed {
 describe.each(databaseKinds)('events on %s', (kind) => {
   let server: Server;
   let other: Tenant;
-  let shop: HookShop;
+  let shop: Merchant;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
     other = await tenant(server);
   });
   beforeEach(async () => {
-    shop = await openHookShop(server);
+    shop = await openMerchant(server, { isFrozen: true });
   });
 
   const list = (query: string) => shop.client.get(events, query);
-  const idsOf = async (query: string) => done(await list(query)).data.map(({ id }) => id);
+  const idsOf = async (query: string) => expectOk(await list(query)).data.map(({ id }) => id);
   const replay = (id: string, body?: object, idempotencyKey: string = randomUUID()) =>
     shop.client.post(`${events}/${id}/replay`, body, { idempotencyKey });
-  const replayed = async (id: string, body?: object) => done(await replay(id, body)) as unknown as Replayed;
+  const replayed = async (id: string, body?: object) =>
+    expectOk(await replay(id, body)) as unknown as Replayed;
 
   describe('201', () => {
     test('an event by hand shows every field and is there', async () => {
       const data = { invoice: 'A-1', lines: [{ cents: 5 }, null, true], 'Ä "\\ 🎉\u2028': { deep: [[]] } };
       const answer = await shop.client.post(events, { type: 'payment.captured', data });
       expect(answer.status).toBe(201);
-      const { now } = await shop.time.read();
+      const { now } = await shop.clock.read();
       expect(answer.body).toEqual({
         object: 'event',
         sandbox: true,
@@ -75,7 +79,7 @@ describe.each(databaseKinds)('events on %s', (kind) => {
         createdAt: now,
       });
       const { requestId: _made, ...made } = answer.body;
-      const { requestId: _read, ...read } = done(await shop.client.get(`${events}/${made.id}`));
+      const { requestId: _read, ...read } = expectOk(await shop.client.get(`${events}/${made.id}`));
       expect(read).toEqual(made);
     });
 
@@ -89,22 +93,22 @@ describe.each(databaseKinds)('events on %s', (kind) => {
       ],
       ['much of it', { text: 'x'.repeat(250_000) }],
     ])('own data goes out exactly as given: %s', async (_what, data) => {
-      const receiver = await receiving();
-      const { secret } = await shop.hook(receiver);
-      const { id } = await shop.tell('customer.updated', data);
+      const receiver = await testReceiver();
+      const { secret } = await shop.createWebhook(receiver);
+      const { id } = await shop.emitEvent('customer.updated', data);
       const [received] = await receiver.waitFor(1);
       if (!received) throw new Error('nothing was received');
       expect(received.body.endsWith(`,"data":${JSON.stringify(data)}}`)).toBe(true);
-      expect(payloadOf(received)).toMatchObject({ id, type: 'customer.updated' });
+      expect(eventPayload(received)).toMatchObject({ id, type: 'customer.updated' });
       expectSigned(received, [secret], []);
     });
 
     test('without data the example of the type goes out, of every type that there is', async () => {
-      const receiver = await receiving();
-      await shop.hook(receiver, { maxConcurrency: 64 });
-      await Promise.all(eventCatalogue.map(({ type }) => shop.client.post(events, { type }).then(done)));
-      await shop.sent();
-      const got = payloadsOf(receiver).map(({ type, data }) => [type, data] as const);
+      const receiver = await testReceiver();
+      await shop.createWebhook(receiver, { maxConcurrency: 64 });
+      await Promise.all(eventCatalogue.map(({ type }) => shop.client.post(events, { type }).then(expectOk)));
+      await shop.sendDue();
+      const got = eventPayloads(receiver).map(({ type, data }) => [type, data] as const);
       const sorted = (pairs: readonly (readonly [string, unknown])[]) =>
         pairs.toSorted(([a], [b]) => (a < b ? -1 : 1));
       expect(sorted(got)).toEqual(
@@ -113,22 +117,22 @@ describe.each(databaseKinds)('events on %s', (kind) => {
     });
 
     test('an event whose data names a record is found with the events of that record', async () => {
-      const { id: recordId } = await shop.life.create();
-      const { id } = await shop.tell('payment.failed', { id: recordId, status: 'failed' });
+      const { id: recordId } = await shop.payments.create();
+      const { id } = await shop.emitEvent('payment.failed', { id: recordId, status: 'failed' });
       expect(await idsOf(`resourceId=${recordId}&type=payment.failed`)).toEqual([id]);
       expect(await idsOf(`resourceId=${recordId}`)).toHaveLength(2);
     });
 
     test('it goes to those that want its type, and the same key makes it once', async () => {
-      const [wanting, beside] = [await receiving(), await receiving()];
-      await shop.hook(wanting, { eventTypes: ['refund.*'] });
-      await shop.hook(beside, { eventTypes: ['payment.*'] });
+      const [wanting, beside] = [await testReceiver(), await testReceiver()];
+      await shop.createWebhook(wanting, { eventTypes: ['refund.*'] });
+      await shop.createWebhook(beside, { eventTypes: ['payment.*'] });
       const idempotencyKey = randomUUID();
       const body = { type: 'refund.succeeded', data: {} };
       const first = await shop.client.post(events, body, { idempotencyKey });
       expectReplay(await shop.client.post(events, body, { idempotencyKey }), first);
-      await shop.sent();
-      expect(payloadsOf(wanting).map(({ id }) => id)).toEqual([first.body.id]);
+      await shop.sendDue();
+      expect(eventPayloads(wanting).map(({ id }) => id)).toEqual([first.body.id]);
       expect(beside.received).toEqual([]);
       expect(await idsOf('')).toEqual([first.body.id]);
     });
@@ -136,8 +140,8 @@ describe.each(databaseKinds)('events on %s', (kind) => {
 
   describe('what a receiver gets', () => {
     test('is exactly the fields of the contract, in their order, with the record as the answer showed it', async () => {
-      const receiver = await receiving();
-      await shop.hook(receiver, { eventTypes: ['customer.created'] });
+      const receiver = await testReceiver();
+      await shop.createWebhook(receiver, { eventTypes: ['customer.created'] });
       const answer = await shop.client.post(customers, { name: 'Ada', metadata: { b: '1', a: '2' } });
       const [received] = await receiver.waitFor(1);
       const payload = JSON.parse(received?.body ?? '') as Record<string, unknown>;
@@ -160,41 +164,41 @@ describe.each(databaseKinds)('events on %s', (kind) => {
       // The very text: an event and an answer never say different things.
       const shown = answer.text.replace(`,"requestId":"${requestId}"`, '');
       expect(received?.body).toContain(`"data":${shown}}`);
-      expect(done(await shop.client.get(`${events}/${payload.id}`))).toMatchObject({
+      expect(expectOk(await shop.client.get(`${events}/${payload.id}`))).toMatchObject({
         originRequestId: requestId,
         data: record,
       });
     });
 
     test('is the same, byte for byte, at every endpoint, at every attempt and when it is sent again', async () => {
-      const [failing, fine] = [await receiving(withStatus(500)), await receiving()];
-      await shop.hook(failing, { retryProfile: 'fast' });
-      await shop.hook(fine);
-      const { id } = done(await shop.client.post(customers, { name: 'Ada' }));
-      await shop.time.advance({ seconds: 60 });
-      done(await shop.client.post(`${customers}/${id}/update`, { name: 'Ada King' }));
+      const [failing, fine] = [await testReceiver(withStatus(500)), await testReceiver()];
+      await shop.createWebhook(failing, { retryProfile: 'fast' });
+      await shop.createWebhook(fine);
+      const { id } = expectOk(await shop.client.post(customers, { name: 'Ada' }));
+      await shop.clock.advance({ seconds: 60 });
+      expectOk(await shop.client.post(`${customers}/${id}/update`, { name: 'Ada King' }));
       const [event] = await idsOf(`resourceId=${id}&type=customer.created`);
       await replayed(String(event), {});
-      await shop.time.advance({ seconds: 60 });
+      await shop.clock.advance({ seconds: 60 });
       const bodies = [...failing.received, ...fine.received]
         .filter(({ headers }) => headers['webhook-id'] === event)
         .map(({ body }) => body);
       expect(bodies).toHaveLength(12);
       expect(new Set(bodies).size).toBe(1);
-      expect(payloadOf({ body: bodies[0] ?? '' }).data).toMatchObject({ name: 'Ada', version: 1 });
+      expect(eventPayload({ body: bodies[0] ?? '' }).data).toMatchObject({ name: 'Ada', version: 1 });
     });
 
     test('is counted for each record on its own', async () => {
-      const receiver = await receiving();
-      await shop.hook(receiver, { maxConcurrency: 1 });
-      const one = await shop.life.paid(['authorize', 'capture']);
-      const two = await shop.life.paid(['authorize']);
-      done(await shop.life.advance(one.id, { to: 'settled' }));
-      const customer = done(await shop.client.post(customers, { name: 'Ada' }));
-      done(await shop.client.post(`${customers}/${customer.id}/archive`));
-      await shop.sent();
+      const receiver = await testReceiver();
+      await shop.createWebhook(receiver, { maxConcurrency: 1 });
+      const one = await shop.payments.createAndAdvance(['authorize', 'capture']);
+      const two = await shop.payments.createAndAdvance(['authorize']);
+      expectOk(await shop.payments.advance(one.id, { to: 'settled' }));
+      const customer = expectOk(await shop.client.post(customers, { name: 'Ada' }));
+      expectOk(await shop.client.post(`${customers}/${customer.id}/archive`));
+      await shop.sendDue();
       const counted = (id: string) =>
-        payloadsOf(receiver)
+        eventPayloads(receiver)
           .filter(({ data }) => data.id === id)
           .map(({ sequence, type }) => `${sequence} ${type}`);
       expect(counted(one.id)).toEqual([
@@ -208,24 +212,24 @@ describe.each(databaseKinds)('events on %s', (kind) => {
     });
 
     test('says when it was by the clock of the application', async () => {
-      const receiver = await receiving();
-      await shop.hook(receiver);
-      await shop.time.advance({ seconds: 400 * 86_400 });
-      const { createdAt } = await shop.life.create();
+      const receiver = await testReceiver();
+      await shop.createWebhook(receiver);
+      await shop.clock.advance({ seconds: 400 * 86_400 });
+      const { createdAt } = await shop.payments.create();
       await receiver.waitFor(1);
-      expect(payloadsOf(receiver)[0]?.timestamp).toBe(createdAt);
+      expect(eventPayloads(receiver)[0]?.timestamp).toBe(createdAt);
       expect(Date.parse(createdAt)).toBeGreaterThan(Date.now() + 399 * 86_400_000);
     });
   });
 
   describe('200', () => {
     test('lists walk newest first over all pages and filter by type, resource, record and time', async () => {
-      const ada = done(await shop.client.post(customers, { name: 'Ada' }));
-      await shop.time.advance({ seconds: 60 });
-      const payment = await shop.life.paid(['authorize']);
-      await shop.time.advance({ seconds: 60 });
-      done(await shop.client.post(`${customers}/${ada.id}/archive`));
-      const all = await walked(list, 2);
+      const ada = expectOk(await shop.client.post(customers, { name: 'Ada' }));
+      await shop.clock.advance({ seconds: 60 });
+      const payment = await shop.payments.createAndAdvance(['authorize']);
+      await shop.clock.advance({ seconds: 60 });
+      expectOk(await shop.client.post(`${customers}/${ada.id}/archive`));
+      const all = await listAll(list, 2);
       const told = all.map(({ type, resource, resourceId }) => `${type} ${resource} ${resourceId}`);
       expect(told).toEqual([
         `customer.archived customer ${ada.id}`,
@@ -248,18 +252,18 @@ describe.each(databaseKinds)('events on %s', (kind) => {
       expect(await idsOf(`createdAfter=${ada.createdAt}&resource=payment&limit=1`)).toEqual(at(1));
       expect(all[0]).toEqual({
         ...(({ requestId: _requestId, ...event }) => event)(
-          done(await shop.client.get(`${events}/${ids[0]}`)),
+          expectOk(await shop.client.get(`${events}/${ids[0]}`)),
         ),
       });
       expect((await other.client.get(events)).body.data).toEqual([]);
     });
 
     test('an event again keeps its id and makes new deliveries, with attempts of their own', async () => {
-      const receiver = await receiving();
-      const hook = await shop.hook(receiver);
-      const { id } = await shop.tell();
-      await shop.sent();
-      const first = await shop.only(`eventId=${id}`);
+      const receiver = await testReceiver();
+      const hook = await shop.createWebhook(receiver);
+      const { id } = await shop.emitEvent();
+      await shop.sendDue();
+      const first = await shop.onlyDelivery(`eventId=${id}`);
       const answer = await replay(id);
       expect(answer.status).toBe(200);
       expect(answer.body).toEqual({
@@ -272,7 +276,7 @@ describe.each(databaseKinds)('events on %s', (kind) => {
         replayed: 1,
         deliveryIds: [expect.stringMatching(/^dlv_[0-9a-z]{26}$/)],
       });
-      await shop.sent();
+      await shop.sendDue();
       const [again] = (answer.body as unknown as Replayed).deliveryIds;
       expect(again).not.toBe(first.id);
       expect(await shop.delivery(String(again))).toMatchObject({
@@ -289,54 +293,54 @@ describe.each(databaseKinds)('events on %s', (kind) => {
     });
 
     test('an event again goes to all endpoints that want it now', async () => {
-      const [before, after, beside] = [await receiving(), await receiving(), await receiving()];
-      const one = await shop.hook(before, { eventTypes: ['customer.*'] });
-      const { id } = await shop.tell('customer.created');
-      await shop.sent();
-      await shop.act(one.id, 'update', { eventTypes: ['payment.*'] });
-      await shop.hook(after);
-      await shop.hook(beside, { eventTypes: ['customer.archived'] });
+      const [before, after, beside] = [await testReceiver(), await testReceiver(), await testReceiver()];
+      const one = await shop.createWebhook(before, { eventTypes: ['customer.*'] });
+      const { id } = await shop.emitEvent('customer.created');
+      await shop.sendDue();
+      await shop.webhookAction(one.id, 'update', { eventTypes: ['payment.*'] });
+      await shop.createWebhook(after);
+      await shop.createWebhook(beside, { eventTypes: ['customer.archived'] });
       expect(await replayed(id)).toMatchObject({ matched: 1, replayed: 1 });
-      await shop.sent();
+      await shop.sendDue();
       expect([before, after, beside].map(({ received }) => received.length)).toEqual([1, 1, 0]);
     });
 
     test('an event again goes to the endpoint that is named, whatever its filter, and to it alone', async () => {
-      const [named, wanting] = [await receiving(), await receiving()];
-      const { id: webhookId } = await shop.hook(named, { eventTypes: ['transfer.completed'] });
-      await shop.hook(wanting);
-      const { id } = await shop.tell('customer.created');
-      await shop.sent();
+      const [named, wanting] = [await testReceiver(), await testReceiver()];
+      const { id: webhookId } = await shop.createWebhook(named, { eventTypes: ['transfer.completed'] });
+      await shop.createWebhook(wanting);
+      const { id } = await shop.emitEvent('customer.created');
+      await shop.sendDue();
       expect(await replayed(id, { webhookId })).toMatchObject({ matched: 1, replayed: 1 });
-      await shop.sent();
-      expect(typesOf(named)).toEqual(['customer.created']);
+      await shop.sendDue();
+      expect(receivedTypes(named)).toEqual(['customer.created']);
       expect(wanting.received).toHaveLength(1);
     });
 
     test('an event again that nobody wants goes nowhere, and says so', async () => {
-      const { id } = await shop.tell();
+      const { id } = await shop.emitEvent();
       expect(await replayed(id)).toMatchObject({ matched: 0, replayed: 0, deliveryIds: [] });
     });
 
     test('an event again to a disabled endpoint waits there', async () => {
-      const receiver = await receiving();
-      const { id: webhookId } = await shop.hook(receiver);
-      await shop.act(webhookId, 'disable');
-      const { id } = await shop.tell();
+      const receiver = await testReceiver();
+      const { id: webhookId } = await shop.createWebhook(receiver);
+      await shop.webhookAction(webhookId, 'disable');
+      const { id } = await shop.emitEvent();
       const { deliveryIds } = await replayed(id, { webhookId });
       expect(await shop.delivery(String(deliveryIds[0]))).toMatchObject({ held: true, attemptCount: 0 });
-      await shop.act(webhookId, 'enable');
-      await shop.sent();
-      expect(payloadsOf(receiver).map((one) => one.id)).toEqual([id, id]);
+      await shop.webhookAction(webhookId, 'enable');
+      await shop.sendDue();
+      expect(eventPayloads(receiver).map((one) => one.id)).toEqual([id, id]);
     });
 
     test('an event again has all retries again', async () => {
-      const receiver = await receiving(withStatus(500));
-      await shop.hook(receiver, { retryProfile: 'fast' });
-      const { id } = await shop.tell();
-      await shop.time.advance({ seconds: 60 });
+      const receiver = await testReceiver(withStatus(500));
+      await shop.createWebhook(receiver, { retryProfile: 'fast' });
+      const { id } = await shop.emitEvent();
+      await shop.clock.advance({ seconds: 60 });
       const { deliveryIds } = await replayed(id);
-      await shop.time.advance({ seconds: 60 });
+      await shop.clock.advance({ seconds: 60 });
       expect(await shop.delivery(String(deliveryIds[0]))).toMatchObject({
         status: 'failed',
         attemptCount: 5,
@@ -345,15 +349,15 @@ describe.each(databaseKinds)('events on %s', (kind) => {
     });
 
     test('the same key sends it once more, and not twice', async () => {
-      const receiver = await receiving();
-      await shop.hook(receiver);
-      const { id } = await shop.tell();
+      const receiver = await testReceiver();
+      await shop.createWebhook(receiver);
+      const { id } = await shop.emitEvent();
       const key = randomUUID();
       const first = await replay(id, {}, key);
       expectReplay(await replay(id, {}, key), first);
       // No body and an empty one are the same request.
       expectReplay(await replay(id, undefined, key), first);
-      await shop.sent();
+      await shop.sendDue();
       expect(receiver.received).toHaveLength(2);
     });
 
@@ -365,15 +369,15 @@ describe.each(databaseKinds)('events on %s', (kind) => {
       });
 
       test('each reads the events of the other and replays only its own, to its own endpoints', async () => {
-        const [own, hers] = [await receiving(), await receiving()];
-        await shop.hook(own);
-        const { id: webhookId } = done(await sister.client.post(webhooks, { url: hers.url }));
-        const { id } = await shop.tell();
-        expect(done(await sister.client.get(`${events}/${id}`)).applicationId).toBe(shop.appId);
+        const [own, hers] = [await testReceiver(), await testReceiver()];
+        await shop.createWebhook(own);
+        const { id: webhookId } = expectOk(await sister.client.post(webhooks, { url: hers.url }));
+        const { id } = await shop.emitEvent();
+        expect(expectOk(await sister.client.get(`${events}/${id}`)).applicationId).toBe(shop.appId);
         for (const body of [{}, { webhookId }])
           expect((await sister.client.post(`${events}/${id}/replay`, body)).code).toBe('resource_not_found');
         expect((await replay(id, { webhookId })).code).toBe('webhook_not_found');
-        await shop.sent();
+        await shop.sendDue();
         expect(own.received).toHaveLength(1);
         expect(hers.received).toEqual([]);
       });
@@ -448,7 +452,7 @@ describe.each(databaseKinds)('events on %s', (kind) => {
 
   describe('401 and 403', () => {
     test('reading needs webhooks:read, making and sending again webhooks:write', async () => {
-      const { id } = await shop.tell();
+      const { id } = await shop.emitEvent();
       const reader = await shop.addKey({ scopes: ['webhooks:read'] });
       const writer = await shop.addKey({ scopes: ['webhooks:write'] });
       const nameless = new ApiClient(server.app, null);
@@ -470,12 +474,12 @@ describe.each(databaseKinds)('events on %s', (kind) => {
 
   describe('404', () => {
     test('an event of another organization is not there, nor is an unknown one, and nothing goes out', async () => {
-      const receiver = await receiving();
-      await shop.hook(receiver);
-      const foreign = await receiving();
-      const { id: webhookId } = done(await other.client.post(webhooks, { url: foreign.url }));
-      const { id } = await shop.tell();
-      await shop.sent();
+      const receiver = await testReceiver();
+      await shop.createWebhook(receiver);
+      const foreign = await testReceiver();
+      const { id: webhookId } = expectOk(await other.client.post(webhooks, { url: foreign.url }));
+      const { id } = await shop.emitEvent();
+      await shop.sendDue();
       expect((await other.client.get(`${events}/${id}`)).code).toBe('resource_not_found');
       for (const body of [undefined, { webhookId }])
         expect((await other.client.post(`${events}/${id}/replay`, body)).code).toBe('resource_not_found');
@@ -483,7 +487,7 @@ describe.each(databaseKinds)('events on %s', (kind) => {
         expect((await shop.client.get(`${events}/${unknown}`)).code).toBe('resource_not_found');
         expect((await replay(unknown)).code).toBe('resource_not_found');
       }
-      await shop.sent();
+      await shop.sendDue();
       expect([receiver.received.length, foreign.received.length]).toEqual([1, 0]);
     });
 
@@ -501,8 +505,10 @@ describe.each(databaseKinds)('events on %s', (kind) => {
     });
 
     test('an endpoint that is not there is told as such, and stays so for its key', async () => {
-      const { id } = await shop.tell();
-      const { id: foreign } = done(await other.client.post(webhooks, { url: 'https://hooks.example.test/' }));
+      const { id } = await shop.emitEvent();
+      const { id: foreign } = expectOk(
+        await other.client.post(webhooks, { url: 'https://hooks.example.test/' }),
+      );
       for (const webhookId of [unknownWebhook, 'nonsense', foreign]) {
         const key = randomUUID();
         const refused = await replay(id, { webhookId }, key);
@@ -514,9 +520,9 @@ describe.each(databaseKinds)('events on %s', (kind) => {
 
     test('a key that was used for something else is told as such', async () => {
       const key = randomUUID();
-      const { id } = await shop.tell();
-      const { id: second } = await shop.tell();
-      done(await replay(id, {}, key));
+      const { id } = await shop.emitEvent();
+      const { id: second } = await shop.emitEvent();
+      expectOk(await replay(id, {}, key));
       expect((await replay(second, {}, key)).code).toBe('idempotency_key_reused');
       expect((await shop.client.post(payments, {}, { idempotencyKey: key })).status).toBe(400);
     });
@@ -524,5 +530,5 @@ describe.each(databaseKinds)('events on %s', (kind) => {
 });
 
 test('this file provokes the codes that it is said to provoke', () => {
-  expect([...seenCodes].sort()).toEqual(provokedBy.events);
+  expect([...seenCodes].sort()).toEqual(expectedErrorCodes.events);
 });

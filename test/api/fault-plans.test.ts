@@ -4,12 +4,10 @@ import { idPattern } from '../../src/kernel/ids.ts';
 import { type Scope, scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
-import { ApiClient, type Body, seenCodes } from '../support/api-client.ts';
+import { ApiClient, type Body, expectOk, expectRefused, seenCodes } from '../support/api-client.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { provokedBy } from './codes.ts';
-import { expectRefused } from './hooks.ts';
-import { done } from './lifecycle.ts';
 
 const plans = 'developer_api_fault_plans';
 const payments = 'developer_api_payments';
@@ -139,7 +137,7 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
   afterAll(() => server?.close());
 
   const create = async (client: ApiClient, body: object = idle): Promise<Body> =>
-    done(await client.post(plans, body));
+    expectOk(await client.post(plans, body));
 
   describe('201', () => {
     test.each(right)('%s is planned and shown as it was asked for', async (_name, body, more) => {
@@ -154,7 +152,7 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
         ...{ seen: 0, applied: 0, createdAt: expect.any(String), updatedAt: answer.body.createdAt },
       });
       const { requestId: _first, ...shown } = answer.body;
-      const { requestId: _second, ...read } = done(await client.get(`${plans}/${answer.body.id}`));
+      const { requestId: _second, ...read } = expectOk(await client.get(`${plans}/${answer.body.id}`));
       expect(read).toEqual(shown);
     });
 
@@ -174,7 +172,7 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
       expect(again.headers['idempotent-replayed']).toBe('true');
       expect(again.text).toBe(first.text);
       expect((await client.post(plans, { ...idle, count: 2 }, call)).code).toBe('idempotency_key_reused');
-      expect(done(await client.get(plans)).data).toHaveLength(1);
+      expect(expectOk(await client.get(plans)).data).toHaveLength(1);
     });
 
     test('its making and its end are in the audit trail and in the history', async () => {
@@ -221,14 +219,14 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
       const { client } = await tenant(server);
       const ids: string[] = [];
       for (let i = 0; i < 3; i += 1) ids.push((await create(client)).id);
-      done(await client.post(`${plans}/${ids[1]}/cancel`));
+      expectOk(await client.post(`${plans}/${ids[1]}/cancel`));
       const idsOf = (body: Body) => body.data.map(({ id }) => id);
-      expect(idsOf(done(await client.get(plans)))).toEqual(ids.toReversed());
-      expect(idsOf(done(await client.get(plans, 'status=canceled')))).toEqual([ids[1]]);
-      expect(idsOf(done(await client.get(plans, 'status=exhausted')))).toEqual([]);
-      const first = done(await client.get(plans, 'limit=2'));
+      expect(idsOf(expectOk(await client.get(plans)))).toEqual(ids.toReversed());
+      expect(idsOf(expectOk(await client.get(plans, 'status=canceled')))).toEqual([ids[1]]);
+      expect(idsOf(expectOk(await client.get(plans, 'status=exhausted')))).toEqual([]);
+      const first = expectOk(await client.get(plans, 'limit=2'));
       expect(first.hasMore).toBe(true);
-      const rest = done(await client.get(plans, `limit=2&cursor=${first.nextCursor}`));
+      const rest = expectOk(await client.get(plans, `limit=2&cursor=${first.nextCursor}`));
       expect([...idsOf(first), ...idsOf(rest)]).toEqual(ids.toReversed());
     });
 
@@ -248,8 +246,8 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
 
     test('its times are those of the clock of its application, what it counts included', async () => {
       const { client, orgId } = await tenant(server);
-      done(await client.post('developer_api_clock/advance', { to: '2040-01-01T00:00:00.000Z' }));
-      done(await client.post('developer_api_clock/freeze'));
+      expectOk(await client.post('developer_api_clock/advance', { to: '2040-01-01T00:00:00.000Z' }));
+      expectOk(await client.post('developer_api_clock/freeze'));
       const { id, createdAt } = await create(client, {
         on: 'requests',
         fault: { type: 'error', code: 'internal_error' },
@@ -257,7 +255,7 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
       });
       expect(createdAt).toMatch(/^2040-01-01T00:00:0/);
       expect((await client.get(payments)).code).toBe('internal_error');
-      const read = done(await client.get(`${plans}/${id}`));
+      const read = expectOk(await client.get(`${plans}/${id}`));
       expect(read).toMatchObject({ status: 'exhausted', seen: 1, applied: 1, updatedAt: createdAt });
       const history = await server.database.query(
         {
@@ -313,9 +311,9 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
         expect(answer.body.error.details).toEqual({ scope: missing });
       }
       const none = await acme.addKey({ scopes: [] });
-      expect(done(await none.client.get(`${plans}/${id}`)).status).toBe('active');
-      expect(done(await none.client.get(plans, 'status=active')).data.map((one) => one.id)).toContain(id);
-      done(await acme.client.post(`${plans}/${id}/cancel`));
+      expect(expectOk(await none.client.get(`${plans}/${id}`)).status).toBe('active');
+      expect(expectOk(await none.client.get(plans, 'status=active')).data.map((one) => one.id)).toContain(id);
+      expectOk(await acme.client.post(`${plans}/${id}/cancel`));
     });
   });
 
@@ -339,10 +337,10 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
       for (const { client } of [sibling, stranger]) {
         expect((await client.get(`${plans}/${plan.id}`)).code).toBe('resource_not_found');
         expect((await client.post(`${plans}/${plan.id}/cancel`)).code).toBe('resource_not_found');
-        expect(done(await client.get(plans)).data).toEqual([]);
-        done(await client.get(payments));
+        expect(expectOk(await client.get(plans)).data).toEqual([]);
+        expectOk(await client.get(payments));
       }
-      expect(done(await owner.client.get(`${plans}/${plan.id}`))).toMatchObject({
+      expect(expectOk(await owner.client.get(`${plans}/${plan.id}`))).toMatchObject({
         status: 'active',
         seen: 0,
       });
@@ -353,7 +351,7 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
   test('409: what has ended cannot be canceled', async () => {
     const { client } = await tenant(server);
     const { id } = await create(client);
-    done(await client.post(`${plans}/${id}/cancel`));
+    expectOk(await client.post(`${plans}/${id}/cancel`));
     const answer = await client.post(`${plans}/${id}/cancel`);
     expect(answer.code).toBe('invalid_state_transition');
     expect(answer.body.error).toMatchObject({ details: { status: 'canceled' }, allowedActions: [] });
@@ -368,9 +366,9 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
     ]);
     const refused = await client.post(plans, idle);
     expect(refused.code).toBe('fault_plans_limit');
-    const active = done(await client.get(plans, 'status=active&limit=100')).data;
+    const active = expectOk(await client.get(plans, 'status=active&limit=100')).data;
     expect(active).toHaveLength(20);
-    done(await client.post(`${plans}/${active[0]?.id}/cancel`));
+    expectOk(await client.post(`${plans}/${active[0]?.id}/cancel`));
     await create(client);
   });
 
@@ -381,5 +379,5 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
 });
 
 test('this file provokes the codes that it is said to provoke', () => {
-  expect([...seenCodes].sort()).toEqual(provokedBy.faultPlans);
+  expect([...seenCodes].sort()).toEqual(expectedErrorCodes.faultPlans);
 });

@@ -7,16 +7,19 @@ import type { ReadRoute } from '../../src/kernel/route.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import type { Body } from '../support/api-client.ts';
+import { expectOk } from '../support/api-client.ts';
+import { createFaultPlan, faultPlans, hitsOf, readFaultPlan } from '../support/fault-plans.ts';
+import { payments } from '../support/payments.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { viewerOf } from '../support/principal.ts';
 import { head, RawConnection } from '../support/raw-connection.ts';
 import { databaseKinds, openServer, sharedServer } from '../support/server.ts';
-import { type Tenant, tenant } from '../support/tenant.ts';
+import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
 import { found, newcomer, ok, register } from '../support/visitor.ts';
-import { hitsOf, logged, payments, plan, plans, readPlan, small, type Wire, wireTo } from './faults.ts';
-import { done } from './lifecycle.ts';
+import { type KeepAliveClient, keepAliveClient } from './keep-alive-client.ts';
 
 const customers = 'developer_api_customers';
+const small = { amount: 1_250, currency: 'EUR' };
 const error = { type: 'error', code: 'service_unavailable' } as const;
 
 describe.each(databaseKinds)('faults of requests on %s', (kind) => {
@@ -29,14 +32,14 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
   });
 
   /** An organization of one test and its wire. */
-  async function open(at = url, on = server): Promise<Tenant & { readonly wire: Wire }> {
+  async function open(at = url, on = server): Promise<Tenant & { readonly wire: KeepAliveClient }> {
     const acme = await tenant(on);
-    const wire = wireTo(at, acme);
+    const wire = keepAliveClient(at, acme);
     onTestFinished(() => wire.close());
     return { ...acme, wire };
   }
 
-  const paymentsOf = async ({ client }: Tenant) => done(await client.get(payments, 'limit=100')).data;
+  const paymentsOf = async ({ client }: Tenant) => expectOk(await client.get(payments, 'limit=100')).data;
 
   /** The bytes of a write, as they go over a connection of the test's own. */
   const written = (acme: Tenant, key: string) => {
@@ -51,7 +54,7 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
   describe('latency', () => {
     test('the request waits so long, is done, and says what befell it', async () => {
       const acme = await open();
-      const { id } = await plan(acme.client, {
+      const { id } = await createFaultPlan(acme.client, {
         on: 'requests',
         fault: { type: 'latency', delayMs: 300 },
         count: 2,
@@ -70,7 +73,11 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
     test('nobody else waits, neither for a write nor for a read, however many wait', async () => {
       const acme = await open();
       const rival = await open();
-      await plan(acme.client, { on: 'requests', fault: { type: 'latency', delayMs: 20_000 }, share: 100 });
+      await createFaultPlan(acme.client, {
+        on: 'requests',
+        fault: { type: 'latency', delayMs: 20_000 },
+        share: 100,
+      });
       const waiting = Array.from({ length: 40 }, () => acme.wire.post(payments, small));
       let isOver = false;
       void Promise.race(waiting).then(() => {
@@ -79,11 +86,11 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       expect((await rival.wire.post(payments, small)).status).toBe(201);
       expect((await rival.wire.get(payments)).status).toBe(200);
       // What a test needs to get out again is spared.
-      const active = done(await acme.client.get(plans, 'status=active')).data;
-      done(await acme.client.post(`${plans}/${active[0]?.id}/cancel`));
+      const active = expectOk(await acme.client.get(faultPlans, 'status=active')).data;
+      expectOk(await acme.client.post(`${faultPlans}/${active[0]?.id}/cancel`));
       expect((await acme.wire.get('developer_api_status')).status).toBe(200);
       expect(isOver).toBe(false);
-      expect(done(await rival.client.get(payments)).data).toHaveLength(1);
+      expect(expectOk(await rival.client.get(payments)).data).toHaveLength(1);
       acme.wire.close();
       await Promise.all(waiting);
     });
@@ -91,7 +98,11 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
     test('a server that closes does not wait for those that wait', async () => {
       const own = await openServer(kind);
       const acme = await open(await own.listen(), own);
-      await plan(acme.client, { on: 'requests', fault: { type: 'latency', delayMs: 60_000 }, count: 1 });
+      await createFaultPlan(acme.client, {
+        on: 'requests',
+        fault: { type: 'latency', delayMs: 60_000 },
+        count: 1,
+      });
       const waiting = acme.wire.post(payments, small);
       await until(async () => (await readAll(acme)).some(({ applied }) => applied === 1));
       const startedAt = performance.now();
@@ -114,7 +125,7 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
     ])('%d by %j: nothing is done, nothing is kept, and the same key works afterwards', async (...given) => {
       const [status, fault, retryAfter] = given;
       const acme = await open();
-      const { id } = await plan(acme.client, {
+      const { id } = await createFaultPlan(acme.client, {
         on: 'requests',
         fault: { type: 'error', ...fault },
         count: 2,
@@ -132,7 +143,11 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
         expect(answer.body.error.message).toMatch(`Fault plan ${id}: this error was injected`);
         expect(answer.body.error.docUrl).toContain(`/docs/errors#${fault.code}`);
       }
-      expect(await readPlan(acme.client, id)).toMatchObject({ status: 'exhausted', seen: 2, applied: 2 });
+      expect(await readFaultPlan(acme.client, id)).toMatchObject({
+        status: 'exhausted',
+        seen: 2,
+        applied: 2,
+      });
       const made = await acme.wire.post(payments, small, key);
       expect(made.status).toBe(201);
       expect(made.headers['idempotent-replayed']).toBeUndefined();
@@ -145,7 +160,7 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       const acme = await open();
       const key = randomUUID();
       const first = await acme.wire.post(payments, small, key);
-      await plan(acme.client, { on: 'requests', fault: error, count: 1 });
+      await createFaultPlan(acme.client, { on: 'requests', fault: error, count: 1 });
       expect((await acme.wire.post(payments, small, key)).status).toBe(503);
       const again = await acme.wire.post(payments, small, key);
       expect(again.headers['idempotent-replayed']).toBe('true');
@@ -156,7 +171,7 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
   describe('a connection that is reset', () => {
     test('not a byte comes, nothing was done, and the same key works on another connection', async () => {
       const acme = await open();
-      const { id } = await plan(acme.client, {
+      const { id } = await createFaultPlan(acme.client, {
         on: 'requests',
         fault: { type: 'reset_connection' },
         count: 1,
@@ -169,12 +184,12 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       const answer = await acme.wire.post(payments, small, key);
       expect(answer.status).toBe(201);
       expect(answer.headers['idempotent-replayed']).toBeUndefined();
-      expect(await readPlan(acme.client, id)).toMatchObject({ status: 'exhausted', applied: 1 });
+      expect(await readFaultPlan(acme.client, id)).toMatchObject({ status: 'exhausted', applied: 1 });
     });
 
     test('a client of Node is told ECONNRESET, for a read as for a write', async () => {
       const acme = await open();
-      await plan(acme.client, { on: 'requests', fault: { type: 'reset_connection' }, count: 3 });
+      await createFaultPlan(acme.client, { on: 'requests', fault: { type: 'reset_connection' }, count: 3 });
       expect((await acme.wire.get(payments)).lost).toBe('ECONNRESET');
       expect((await acme.wire.head(payments)).lost).toBe('ECONNRESET');
       expect((await acme.wire.post(payments, small)).lost).toBe('ECONNRESET');
@@ -185,7 +200,7 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
   describe('an answer that is lost', () => {
     test('the write is committed before the connection ends, and a retry with its key replays it: one payment', async () => {
       const acme = await open();
-      await plan(acme.client, { on: 'requests', fault: { type: 'lose_answer' }, count: 1 });
+      await createFaultPlan(acme.client, { on: 'requests', fault: { type: 'lose_answer' }, count: 1 });
       const key = randomUUID();
       const raw = await RawConnection.open(url);
       raw.send(written(acme, key));
@@ -202,7 +217,7 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
 
     test('a refusal is lost as well, and a retry is refused in the same words', async () => {
       const acme = await open();
-      await plan(acme.client, { on: 'requests', fault: { type: 'lose_answer' }, count: 1 });
+      await createFaultPlan(acme.client, { on: 'requests', fault: { type: 'lose_answer' }, count: 1 });
       const key = randomUUID();
       const foreign = { ...small, customerId: 'cus_01m7epxwjmf7za77rhky2f93cc' };
       expect((await acme.wire.post(payments, foreign, key)).lost).toBeDefined();
@@ -213,10 +228,10 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
 
     test('on a connection that is kept alive, what came before is whole, and the next one needs a new connection', async () => {
       const acme = await open();
-      const wire = wireTo(url, acme, 1);
+      const wire = keepAliveClient(url, acme, 1);
       onTestFinished(() => wire.close());
       expect((await wire.post(payments, small)).status).toBe(201);
-      await plan(acme.client, { on: 'requests', fault: { type: 'lose_answer' }, count: 2 });
+      await createFaultPlan(acme.client, { on: 'requests', fault: { type: 'lose_answer' }, count: 2 });
       expect((await wire.post(payments, small)).lost).toBe('ECONNRESET');
       expect((await wire.get(payments)).lost).toBe('ECONNRESET');
       expect((await wire.get(payments)).body.data).toHaveLength(2);
@@ -225,7 +240,7 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
     test('without a connection, as in tests that inject, the caller is told as well', async () => {
       const acme = await open();
       for (const type of ['lose_answer', 'reset_connection']) {
-        await plan(acme.client, { on: 'requests', fault: { type }, count: 1 });
+        await createFaultPlan(acme.client, { on: 'requests', fault: { type }, count: 1 });
         await expect(acme.client.post(payments, small)).rejects.toThrow('response destroyed');
       }
       expect(await paymentsOf(acme)).toHaveLength(1);
@@ -235,7 +250,7 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
   describe('what a plan is one for', () => {
     test('operations and methods; HEAD is GET', async () => {
       const acme = await open();
-      const named = await plan(acme.client, {
+      const named = await createFaultPlan(acme.client, {
         ...{ on: 'requests', fault: error, share: 100 },
         operations: ['listPayments', 'createCustomer'],
         methods: ['GET'],
@@ -246,12 +261,12 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       expect((await acme.wire.get(payments)).status).toBe(503);
       const headed = await acme.wire.head(payments);
       expect([headed.status, headed.headers['sandbank-fault']]).toEqual([503, named.id]);
-      expect(await readPlan(acme.client, named.id)).toMatchObject({ seen: 2, applied: 2 });
+      expect(await readFaultPlan(acme.client, named.id)).toMatchObject({ seen: 2, applied: 2 });
     });
 
     test('what would be refused anyway uses up nothing, nor does what is spared', async () => {
       const acme = await open();
-      const { id } = await plan(acme.client, { on: 'requests', fault: error, count: 1 });
+      const { id } = await createFaultPlan(acme.client, { on: 'requests', fault: error, count: 1 });
       const reader = await acme.addKey({ scopes: ['payments:read'] });
       const { client } = acme;
       expect((await client.post(payments, { amount: 1 })).status).toBe(400);
@@ -263,11 +278,11 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       expect((await client.get('developer_api_nothing')).status).toBe(404);
       expect((await client.send(payments, { method: 'PUT' })).status).toBe(405);
       for (const spared of ['status', 'capabilities', 'state_machines', 'clock', 'fault_plans'])
-        done(await client.get(`developer_api_${spared}`));
-      done(await client.post('developer_api_clock/freeze'));
-      done(await client.post('developer_api_clock/advance', { seconds: 60 }));
-      done(await client.post('developer_api_clock/reset'));
-      expect(await readPlan(client, id)).toMatchObject({ status: 'active', seen: 0, applied: 0 });
+        expectOk(await client.get(`developer_api_${spared}`));
+      expectOk(await client.post('developer_api_clock/freeze'));
+      expectOk(await client.post('developer_api_clock/advance', { seconds: 60 }));
+      expectOk(await client.post('developer_api_clock/reset'));
+      expect(await readFaultPlan(client, id)).toMatchObject({ status: 'active', seen: 0, applied: 0 });
       expect((await client.get(payments)).code).toBe('service_unavailable');
     });
 
@@ -277,18 +292,25 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       const appId = await register(ada, orgId);
       const at = `${orgId}/${appId}`;
       const made = ok(
-        await ada.post(`${at}/${plans}`, { on: 'requests', fault: { type: 'reset_connection' }, share: 100 }),
+        await ada.post(`${at}/${faultPlans}`, {
+          on: 'requests',
+          fault: { type: 'reset_connection' },
+          share: 100,
+        }),
       );
       ok(await ada.post(`${at}/${payments}`, small));
       expect(ok(await ada.get(`${at}/${payments}`)).data).toHaveLength(1);
-      expect(ok(await ada.get(`${at}/${plans}/${made.id}`))).toMatchObject({ status: 'active', seen: 0 });
+      expect(ok(await ada.get(`${at}/${faultPlans}/${made.id}`))).toMatchObject({
+        status: 'active',
+        seen: 0,
+      });
     });
 
     test('the oldest that hits wins; what it leaves is for the next, and one request has one fault', async () => {
       const acme = await open();
       const half = { ...error, code: 'internal_error' };
-      const older = await plan(acme.client, { on: 'requests', fault: half, share: 50, seed: 11 });
-      const younger = await plan(acme.client, { on: 'requests', fault: error, count: 3 });
+      const older = await createFaultPlan(acme.client, { on: 'requests', fault: half, share: 50, seed: 11 });
+      const younger = await createFaultPlan(acme.client, { on: 'requests', fault: error, count: 3 });
       const expected = hitsOf(11, 50, 12);
       const statuses: (number | undefined)[] = [];
       for (let i = 0; i < 12; i += 1) statuses.push((await acme.wire.get(payments)).status);
@@ -300,13 +322,19 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
           return left >= 0 ? 503 : 200;
         }),
       );
-      expect(await readPlan(acme.client, older.id)).toMatchObject({ seen: 12, applied: expected.length });
-      expect(await readPlan(acme.client, younger.id)).toMatchObject({ seen: 3, applied: 3 });
+      expect(await readFaultPlan(acme.client, older.id)).toMatchObject({
+        seen: 12,
+        applied: expected.length,
+      });
+      expect(await readFaultPlan(acme.client, younger.id)).toMatchObject({ seen: 3, applied: 3 });
     });
   });
 
   describe('which of them are hit', () => {
-    const hitPlaces = async (acme: Tenant & { wire: Wire }, count: number): Promise<readonly number[]> => {
+    const hitPlaces = async (
+      acme: Tenant & { wire: KeepAliveClient },
+      count: number,
+    ): Promise<readonly number[]> => {
       const hit: number[] = [];
       for (let k = 1; k <= count; k += 1) if ((await acme.wire.get(payments)).status === 503) hit.push(k);
       return hit;
@@ -316,9 +344,13 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       const runs: (readonly number[])[] = [];
       for (const seed of [7, 7, 8]) {
         const acme = await open();
-        const { id } = await plan(acme.client, { on: 'requests', fault: error, share: 20, seed });
+        const { id } = await createFaultPlan(acme.client, { on: 'requests', fault: error, share: 20, seed });
         runs.push(await hitPlaces(acme, 100));
-        expect(await readPlan(acme.client, id)).toMatchObject({ status: 'active', seen: 100, applied: 20 });
+        expect(await readFaultPlan(acme.client, id)).toMatchObject({
+          status: 'active',
+          seen: 100,
+          applied: 20,
+        });
       }
       expect(runs[0]).toEqual(hitsOf(7, 20, 100));
       expect(runs[1]).toEqual(runs[0]);
@@ -328,22 +360,33 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
 
     test('a share with a count ends when so many were hit', async () => {
       const acme = await open();
-      const { id } = await plan(acme.client, { on: 'requests', fault: error, share: 30, count: 4, seed: 5 });
+      const { id } = await createFaultPlan(acme.client, {
+        on: 'requests',
+        fault: error,
+        share: 30,
+        count: 4,
+        seed: 5,
+      });
       const expected = hitsOf(5, 30, 60).slice(0, 4);
       expect(await hitPlaces(acme, 60)).toEqual(expected);
-      expect(await readPlan(acme.client, id)).toMatchObject({
+      expect(await readFaultPlan(acme.client, id)).toMatchObject({
         ...{ status: 'exhausted', seen: expected.at(-1), applied: 4 },
       });
     });
 
     test('clients that ask at once never make it more than the count, and a share stays exact', async () => {
       const acme = await open();
-      const counted = await plan(acme.client, { on: 'requests', fault: error, count: 23, methods: ['GET'] });
-      const shared = await plan(acme.client, {
+      const counted = await createFaultPlan(acme.client, {
+        on: 'requests',
+        fault: error,
+        count: 23,
+        methods: ['GET'],
+      });
+      const shared = await createFaultPlan(acme.client, {
         ...{ on: 'requests', fault: { ...error, code: 'rate_limited' }, share: 10 },
         operations: ['createCustomer'],
       });
-      const other = wireTo(url, acme);
+      const other = keepAliveClient(url, acme);
       onTestFinished(() => other.close());
       const asked = Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? acme.wire : other));
       const answers = await Promise.all(
@@ -351,8 +394,11 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       );
       const hits = (status: number) => answers.filter((answer) => answer.status === status).length;
       expect([hits(503), hits(429), hits(200) + hits(201)]).toEqual([23, 20, 400 - 43]);
-      expect(await readPlan(acme.client, counted.id)).toMatchObject({ status: 'exhausted', applied: 23 });
-      expect(await readPlan(acme.client, shared.id)).toMatchObject({ seen: 200, applied: 20 });
+      expect(await readFaultPlan(acme.client, counted.id)).toMatchObject({
+        status: 'exhausted',
+        applied: 23,
+      });
+      expect(await readFaultPlan(acme.client, shared.id)).toMatchObject({ seen: 200, applied: 20 });
     });
 
     test('the very next request after the answer feels a plan, and none after it was canceled', async () => {
@@ -360,17 +406,21 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       for (let round = 0; round < 10; round += 1) {
         // The key is known by now, with or without plans.
         expect((await acme.wire.get(payments)).status).toBe(200);
-        const { id } = await plan(acme.client, { on: 'requests', fault: error, share: 100 });
+        const { id } = await createFaultPlan(acme.client, { on: 'requests', fault: error, share: 100 });
         expect((await acme.wire.get(payments)).status).toBe(503);
         expect((await acme.wire.post(payments, small)).status).toBe(503);
-        done(await acme.client.post(`${plans}/${id}/cancel`));
+        expectOk(await acme.client.post(`${faultPlans}/${id}/cancel`));
         expect((await acme.wire.get(payments)).status).toBe(200);
-        expect(await readPlan(acme.client, id)).toMatchObject({ status: 'canceled', seen: 2, applied: 2 });
+        expect(await readFaultPlan(acme.client, id)).toMatchObject({
+          status: 'canceled',
+          seen: 2,
+          applied: 2,
+        });
       }
     });
   });
 
-  test('a plan goes on where it was after a restart', async () => {
+  test('a plan continues after a restart', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'sandbank-faults-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const place =
@@ -382,7 +432,13 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
           };
     const first = await openServer(kind, place);
     const acme = await tenant(first);
-    const made = await plan(acme.client, { on: 'requests', fault: error, share: 40, count: 10, seed: 3 });
+    const made = await createFaultPlan(acme.client, {
+      on: 'requests',
+      fault: error,
+      share: 40,
+      count: 10,
+      seed: 3,
+    });
     const hit: number[] = [];
     const ask = async (on: Server, from: number, to: number) => {
       for (let k = from; k <= to; k += 1)
@@ -394,7 +450,7 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
     onTestFinished(() => second.close());
     await ask(second, 10, 60);
     expect(hit).toEqual(hitsOf(3, 40, 60).slice(0, 10));
-    expect(await readPlan(acme.clientOn(second.app), made.id)).toMatchObject({
+    expect(await readFaultPlan(acme.clientOn(second.app), made.id)).toMatchObject({
       status: 'exhausted',
       applied: 10,
     });
@@ -410,7 +466,13 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
     });
     const [here, there] = nodes as [Server, Server];
     const acme = await tenant(here);
-    const made = await plan(acme.client, { on: 'requests', fault: error, share: 50, count: 30, seed: 9 });
+    const made = await createFaultPlan(acme.client, {
+      on: 'requests',
+      fault: error,
+      share: 50,
+      count: 30,
+      seed: 9,
+    });
     // The other node learns of it when it looks at the key again, and it has not met it yet.
     const answers = await Promise.all(
       Array.from({ length: 120 }, (_, i) => acme.clientOn((i % 2 === 0 ? here : there).app).get(payments)),
@@ -420,7 +482,7 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
     expect(hits(0)).toBeGreaterThan(0);
     expect(hits(1)).toBeGreaterThan(0);
     const seen = hitsOf(9, 50, 120)[29];
-    expect(await readPlan(acme.clientOn(there.app), made.id)).toMatchObject({
+    expect(await readFaultPlan(acme.clientOn(there.app), made.id)).toMatchObject({
       status: 'exhausted',
       applied: 30,
       seen,
@@ -438,7 +500,7 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       ];
       const ids: string[] = [];
       for (const fault of faults) {
-        ids.push((await plan(acme.client, { on: 'requests', fault, count: 1 })).id);
+        ids.push((await createFaultPlan(acme.client, { on: 'requests', fault, count: 1 })).id);
         await acme.wire.post(payments, small);
       }
       await acme.wire.post(payments, small);
@@ -462,7 +524,11 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
 
     test('shows it to whoever reads the log', async () => {
       const acme = await open();
-      const { id } = await plan(acme.client, { on: 'requests', fault: { type: 'lose_answer' }, count: 1 });
+      const { id } = await createFaultPlan(acme.client, {
+        on: 'requests',
+        fault: { type: 'lose_answer' },
+        count: 1,
+      });
       await acme.wire.get(payments);
       await server.requestLog.flush();
       const list = [...routes, ...consoleRoutes].find(({ operationId }) => operationId === 'listRequests');
@@ -479,7 +545,7 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       const acme = await open();
       const [slow, lost] = await Promise.all(
         (['latency', 'lose_answer'] as const).map((type) =>
-          plan(acme.client, {
+          createFaultPlan(acme.client, {
             on: 'requests',
             fault: type === 'latency' ? { type, delayMs: 1 } : { type },
             count: 2,
@@ -492,7 +558,7 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
         await acme.wire.post(payments, small);
       }
       const hitBy = async (planId: unknown) =>
-        done(await acme.client.get(`developer_api_requests?faultPlanId=${planId}`)).data.map(
+        expectOk(await acme.client.get(`developer_api_requests?faultPlanId=${planId}`)).data.map(
           ({ route }: Body) => route,
         );
       expect(await hitBy(slow?.id)).toEqual(['listPayments', 'listPayments']);
@@ -504,11 +570,35 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
   });
 
   const readAll = async ({ client }: Tenant) =>
-    done(await client.get(plans)).data as readonly (Body & { applied: number })[];
+    expectOk(await client.get(faultPlans)).data as readonly (Body & { applied: number })[];
 });
 
 /** Asks again until it is so: for what another connection is about to do. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + 15_000;
   while (!(await isSo())) if (performance.now() > end) throw new Error('it never came to be');
+}
+
+interface LoggedRequest {
+  readonly id: string;
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly answer: string | null;
+  readonly planId: string | null;
+}
+
+/** The logged requests of an organization, oldest first, without those about fault plans. */
+async function logged(server: Server, { orgId }: KeyHolder): Promise<readonly LoggedRequest[]> {
+  await server.requestLog.flush();
+  return server.database.query<LoggedRequest>(
+    {
+      name: '',
+      text: `select id, method, route, http_status as status, error_code as "errorCode", response_body as answer,
+          fault_plan_id as "planId"
+        from requests where org_id = $1 and route not like '%FaultPlan%' order by id`,
+    },
+    [orgId],
+  );
 }

@@ -1,28 +1,27 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
+import { expectOk } from '../support/api-client.ts';
+import { hourMs, isoTime } from '../support/clock.ts';
+import { createFaultPlan, faultPlans, hitsOf, readFaultPlan } from '../support/fault-plans.ts';
+import { type Merchant, openMerchant } from '../support/merchant.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { withStatus } from '../support/receiver.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
-import { hourMs, text } from './clockwork.ts';
-import { hitsOf, plan, plans, readPlan } from './faults.ts';
 import {
   type Attempt,
   deliveries,
+  type EventPayload,
+  eventPayloads,
   events,
-  eventually,
   expectSigned,
-  type HookShop,
-  openHookShop,
-  type Payload,
-  payloadsOf,
-  receiving,
-  typesOf,
+  readUntil,
+  receivedTypes,
+  testReceiver,
   webhooks,
-} from './hooks.ts';
-import { done } from './lifecycle.ts';
+} from '../support/webhooks.ts';
 
 type Struck = Attempt & { readonly faultPlanId: string | null };
 
@@ -35,30 +34,30 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
   });
   afterAll(() => server?.close());
 
-  const idsOf = (receiver: Receiver) => payloadsOf(receiver).map(({ id }) => id);
-  const attemptsOf = async (shop: HookShop, eventId: string) => {
-    const delivery = await shop.only(`eventId=${eventId}`);
+  const idsOf = (receiver: Receiver) => eventPayloads(receiver).map(({ id }) => id);
+  const attemptsOf = async (shop: Merchant, eventId: string) => {
+    const delivery = await shop.onlyDelivery(`eventId=${eventId}`);
     return { delivery, attempts: delivery.attempts as readonly Struck[] };
   };
   /** Events by hand, each sent before the next is made unless told. */
-  const tell = async (shop: HookShop, count: number, type?: string): Promise<readonly string[]> => {
+  const tell = async (shop: Merchant, count: number, type?: string): Promise<readonly string[]> => {
     const ids: string[] = [];
-    for (let i = 0; i < count; i += 1) ids.push((await shop.tell(type)).id);
+    for (let i = 0; i < count; i += 1) ids.push((await shop.emitEvent(type)).id);
     return ids;
   };
 
   describe('duplicate', () => {
     test('the same bytes come once more, with the same id and signature, and every send is recorded', async () => {
-      const receiver = await receiving();
-      const shop = await openHookShop(server);
-      const hook = await shop.hook(receiver);
-      const { id: planId } = await plan(shop.client, {
+      const receiver = await testReceiver();
+      const shop = await openMerchant(server, { isFrozen: true });
+      const hook = await shop.createWebhook(receiver);
+      const { id: planId } = await createFaultPlan(shop.client, {
         on: 'webhooks',
         fault: { type: 'duplicate' },
         count: 1,
       });
       const [first = '', second = ''] = await tell(shop, 2);
-      await shop.sent();
+      await shop.sendDue();
       const twice = receiver.received.filter(({ headers }) => headers['webhook-id'] === first);
       expect(twice).toHaveLength(2);
       expect(twice[1]?.body).toBe(twice[0]?.body);
@@ -75,27 +74,31 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
       const other = await attemptsOf(shop, second);
       expect(other.delivery).toMatchObject({ status: 'succeeded', attemptCount: 1, faultPlanId: null });
       expect(other.attempts).toMatchObject([{ number: 1, faultPlanId: null }]);
-      expect(await readPlan(shop.client, planId)).toMatchObject({ status: 'exhausted', seen: 1, applied: 1 });
+      expect(await readFaultPlan(shop.client, planId)).toMatchObject({
+        status: 'exhausted',
+        seen: 1,
+        applied: 1,
+      });
     });
 
     test('five copies are five more; what the last one is answered with counts, and a retry is not copied', async () => {
-      const receiver = await receiving((_one, response, count) =>
+      const receiver = await testReceiver((_one, response, count) =>
         response.writeHead(count <= 6 ? 500 : 204).end(),
       );
-      const shop = await openHookShop(server);
-      await shop.hook(receiver, { maxConcurrency: 1 });
-      const { id: planId } = await plan(shop.client, {
+      const shop = await openMerchant(server, { isFrozen: true });
+      await shop.createWebhook(receiver, { maxConcurrency: 1 });
+      const { id: planId } = await createFaultPlan(shop.client, {
         ...{ on: 'webhooks', fault: { type: 'duplicate', copies: 5 }, count: 1 },
       });
       const [event = ''] = await tell(shop, 1);
-      await shop.sent();
+      await shop.sendDue();
       expect(receiver.received).toHaveLength(6);
       const before = await attemptsOf(shop, event);
       expect(before.delivery).toMatchObject({ status: 'pending', attemptCount: 6 });
       expect(before.attempts.map(({ responseStatus }) => responseStatus)).toEqual([
         500, 500, 500, 500, 500, 500,
       ]);
-      await shop.time.advance({ seconds: 30 });
+      await shop.clock.advance({ seconds: 30 });
       expect(receiver.received).toHaveLength(7);
       const { delivery, attempts } = await attemptsOf(shop, event);
       expect(delivery).toMatchObject({ status: 'succeeded', attemptCount: 7 });
@@ -108,12 +111,16 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
 
   describe('drop', () => {
     test('the first attempt is not sent and recorded as failed, the retry comes by the profile', async () => {
-      const receiver = await receiving();
-      const shop = await openHookShop(server);
-      await shop.hook(receiver);
-      const { id: planId } = await plan(shop.client, { on: 'webhooks', fault: { type: 'drop' }, count: 1 });
+      const receiver = await testReceiver();
+      const shop = await openMerchant(server, { isFrozen: true });
+      await shop.createWebhook(receiver);
+      const { id: planId } = await createFaultPlan(shop.client, {
+        on: 'webhooks',
+        fault: { type: 'drop' },
+        count: 1,
+      });
       const [lost = '', safe = ''] = await tell(shop, 2);
-      await shop.sent();
+      await shop.sendDue();
       expect(idsOf(receiver)).toEqual([safe]);
       const before = await attemptsOf(shop, lost);
       expect(before.delivery).toMatchObject({ status: 'pending', attemptCount: 1 });
@@ -123,7 +130,7 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
           ...{ requestHeaders: null, responseStatus: null, responseBody: null },
         },
       ]);
-      await shop.time.advance({ seconds: 10 });
+      await shop.clock.advance({ seconds: 10 });
       expect(idsOf(receiver)).toEqual([safe, lost]);
       const { delivery, attempts } = await attemptsOf(shop, lost);
       expect(delivery).toMatchObject({ status: 'succeeded', attemptCount: 2 });
@@ -131,12 +138,12 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
     });
 
     test('without retries it has failed', async () => {
-      const receiver = await receiving();
-      const shop = await openHookShop(server);
-      await shop.hook(receiver, { retryProfile: 'none' });
-      await plan(shop.client, { on: 'webhooks', fault: { type: 'drop' }, count: 1 });
+      const receiver = await testReceiver();
+      const shop = await openMerchant(server, { isFrozen: true });
+      await shop.createWebhook(receiver, { retryProfile: 'none' });
+      await createFaultPlan(shop.client, { on: 'webhooks', fault: { type: 'drop' }, count: 1 });
       const [lost = ''] = await tell(shop, 1);
-      await shop.sent();
+      await shop.sendDue();
       expect(receiver.received).toEqual([]);
       expect((await attemptsOf(shop, lost)).delivery).toMatchObject({ status: 'failed', attemptCount: 1 });
     });
@@ -144,15 +151,23 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
     test('a seed drops the same events in every run, and another seed others', async () => {
       const runs: (readonly number[])[] = [];
       for (const seed of [21, 21, 22]) {
-        const receiver = await receiving();
-        const shop = await openHookShop(server);
-        await shop.hook(receiver, { maxConcurrency: 1 });
-        const { id } = await plan(shop.client, { on: 'webhooks', fault: { type: 'drop' }, share: 25, seed });
+        const receiver = await testReceiver();
+        const shop = await openMerchant(server, { isFrozen: true });
+        await shop.createWebhook(receiver, { maxConcurrency: 1 });
+        const { id } = await createFaultPlan(shop.client, {
+          on: 'webhooks',
+          fault: { type: 'drop' },
+          share: 25,
+          seed,
+        });
         const told = await tell(shop, 24);
-        await shop.sent();
+        await shop.sendDue();
         const came = new Set(idsOf(receiver));
         runs.push(told.flatMap((event, i) => (came.has(event) ? [] : [i + 1])));
-        expect(await readPlan(shop.client, id)).toMatchObject({ seen: 24, applied: runs.at(-1)?.length });
+        expect(await readFaultPlan(shop.client, id)).toMatchObject({
+          seen: 24,
+          applied: runs.at(-1)?.length,
+        });
       }
       expect(runs[0]).toEqual(hitsOf(21, 25, 24));
       expect(runs[1]).toEqual(runs[0]);
@@ -163,24 +178,24 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
 
   describe('delay', () => {
     test('it is sent so much later by the clock of the application, and an advance brings it', async () => {
-      const receiver = await receiving();
-      const shop = await openHookShop(server);
-      await shop.hook(receiver);
-      const { id: planId } = await plan(shop.client, {
+      const receiver = await testReceiver();
+      const shop = await openMerchant(server, { isFrozen: true });
+      await shop.createWebhook(receiver);
+      const { id: planId } = await createFaultPlan(shop.client, {
         ...{ on: 'webhooks', fault: { type: 'delay', seconds: 3_600 }, count: 1 },
       });
-      const { now } = await shop.time.read();
+      const { now } = await shop.clock.read();
       const [late = '', soon = ''] = await tell(shop, 2);
-      await shop.sent();
+      await shop.sendDue();
       expect(idsOf(receiver)).toEqual([soon]);
       const before = await attemptsOf(shop, late);
-      const dueAt = text(Date.parse(now) + hourMs);
+      const dueAt = isoTime(Date.parse(now) + hourMs);
       expect(before.delivery).toMatchObject({
         ...{ status: 'pending', attemptCount: 0, faultPlanId: planId, nextAttemptAt: dueAt },
       });
-      await shop.time.advance({ seconds: 3_599 });
+      await shop.clock.advance({ seconds: 3_599 });
       expect(idsOf(receiver)).toEqual([soon]);
-      const { happened } = await shop.time.advance({ seconds: 1 });
+      const { happened } = await shop.clock.advance({ seconds: 1 });
       expect(idsOf(receiver)).toEqual([soon, late]);
       expect(happened).toMatchObject([{ type: 'delivery', at: dueAt, to: 'succeeded' }]);
       const { delivery, attempts } = await attemptsOf(shop, late);
@@ -189,33 +204,33 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
     });
 
     test('what a delayed one meets then is retried by the profile, counted from there', async () => {
-      const receiver = await receiving((_one, response, count) =>
+      const receiver = await testReceiver((_one, response, count) =>
         response.writeHead(count === 1 ? 500 : 204).end(),
       );
-      const shop = await openHookShop(server);
-      await shop.hook(receiver);
-      await plan(shop.client, { on: 'webhooks', fault: { type: 'delay', seconds: 60 }, count: 1 });
+      const shop = await openMerchant(server, { isFrozen: true });
+      await shop.createWebhook(receiver);
+      await createFaultPlan(shop.client, { on: 'webhooks', fault: { type: 'delay', seconds: 60 }, count: 1 });
       const [late = ''] = await tell(shop, 1);
-      await shop.time.advance({ seconds: 60 });
+      await shop.clock.advance({ seconds: 60 });
       expect(receiver.received).toHaveLength(1);
-      await shop.time.advance({ seconds: 6 });
+      await shop.clock.advance({ seconds: 6 });
       expect((await attemptsOf(shop, late)).delivery).toMatchObject({ status: 'succeeded', attemptCount: 2 });
     });
   });
 
   describe('reorder', () => {
     test('an event comes after the next one of the endpoint, by a clock that runs', async () => {
-      const receiver = await receiving();
-      const shop = await openHookShop(server, { isRunning: true });
-      await shop.hook(receiver);
-      const { id: planId } = await plan(shop.client, {
+      const receiver = await testReceiver();
+      const shop = await openMerchant(server);
+      await shop.createWebhook(receiver);
+      const { id: planId } = await createFaultPlan(shop.client, {
         on: 'webhooks',
         fault: { type: 'reorder' },
         count: 1,
       });
       const [first = ''] = await tell(shop, 1);
-      await eventually(
-        () => readPlan(shop.client, planId),
+      await readUntil(
+        () => readFaultPlan(shop.client, planId),
         ({ applied }) => applied === 1,
       );
       expect(receiver.received).toEqual([]);
@@ -224,7 +239,7 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
       const came = idsOf(receiver);
       expect(new Set(came)).toEqual(new Set([first, second, third]));
       expect(came.indexOf(second)).toBeLessThan(came.indexOf(first));
-      const { delivery, attempts } = await eventually(
+      const { delivery, attempts } = await readUntil(
         () => attemptsOf(shop, first),
         (one) => one.delivery.status === 'succeeded',
       );
@@ -233,14 +248,14 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
     });
 
     test('with one request at a time and several to come, pairs change places, and none is lost', async () => {
-      const receiver = await receiving();
-      const shop = await openHookShop(server);
-      const hook = await shop.hook(receiver, { maxConcurrency: 1 });
-      await shop.act(hook.id, 'disable');
-      await plan(shop.client, { on: 'webhooks', fault: { type: 'reorder' }, count: 3 });
+      const receiver = await testReceiver();
+      const shop = await openMerchant(server, { isFrozen: true });
+      const hook = await shop.createWebhook(receiver, { maxConcurrency: 1 });
+      await shop.webhookAction(hook.id, 'disable');
+      await createFaultPlan(shop.client, { on: 'webhooks', fault: { type: 'reorder' }, count: 3 });
       const told = await tell(shop, 8);
-      await shop.act(hook.id, 'enable');
-      await shop.sent();
+      await shop.webhookAction(hook.id, 'enable');
+      await shop.sendDue();
       const came = idsOf(receiver);
       expect([...came].sort()).toEqual([...told].sort());
       const place = (k: number) => came.indexOf(told[k - 1] ?? '');
@@ -250,7 +265,7 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
 
     /** Answers late, so that more is claimed while a request is open. */
     const slowly = () =>
-      receiving((_one, response) => {
+      testReceiver((_one, response) => {
         setTimeout(() => response.writeHead(204).end(), 30);
       });
 
@@ -258,9 +273,9 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
       'neighbours change places in quick succession, with %d at once',
       async (maxConcurrency) => {
         const receiver = await slowly();
-        const shop = await openHookShop(server, { isRunning: true });
-        await shop.hook(receiver, { maxConcurrency });
-        await plan(shop.client, { on: 'webhooks', fault: { type: 'reorder' }, count: 3 });
+        const shop = await openMerchant(server);
+        await shop.createWebhook(receiver, { maxConcurrency });
+        await createFaultPlan(shop.client, { on: 'webhooks', fault: { type: 'reorder' }, count: 3 });
         const told: string[] = [];
         for (let i = 0; i < 6; i += 1) told.push(...(await tell(shop, 1)));
         await receiver.waitFor(6);
@@ -273,9 +288,9 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
       const rounds: number[][] = [];
       for (let round = 0; round < 2; round += 1) {
         const receiver = await slowly();
-        const shop = await openHookShop(server, { isRunning: true });
-        await shop.hook(receiver, { maxConcurrency: 1 });
-        await plan(shop.client, { on: 'webhooks', fault: { type: 'reorder' }, share, seed });
+        const shop = await openMerchant(server);
+        await shop.createWebhook(receiver, { maxConcurrency: 1 });
+        await createFaultPlan(shop.client, { on: 'webhooks', fault: { type: 'reorder' }, share, seed });
         const told: string[] = [];
         for (let i = 0; i < count; i += 1) told.push(...(await tell(shop, 1)));
         // The last one may be held.
@@ -298,27 +313,29 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
 
     test('events of one request change places like any others', async () => {
       const receiver = await slowly();
-      const shop = await openHookShop(server, { isRunning: true });
-      const payment = done(
+      const shop = await openMerchant(server);
+      const payment = expectOk(
         await shop.client.post('developer_api_payments', { amount: 1_250, currency: 'EUR' }),
       );
-      await shop.hook(receiver, { maxConcurrency: 1, eventTypes: ['payment.*'] });
-      await plan(shop.client, { on: 'webhooks', fault: { type: 'reorder' }, count: 1 });
-      done(await shop.client.post(`developer_api_payments/${payment.id}/advance`, { to: 'charged_back' }));
-      const listed = done(await shop.client.get(events, `resourceId=${payment.id}`))
-        .data as unknown as readonly Payload[];
+      await shop.createWebhook(receiver, { maxConcurrency: 1, eventTypes: ['payment.*'] });
+      await createFaultPlan(shop.client, { on: 'webhooks', fault: { type: 'reorder' }, count: 1 });
+      expectOk(
+        await shop.client.post(`developer_api_payments/${payment.id}/advance`, { to: 'charged_back' }),
+      );
+      const listed = expectOk(await shop.client.get(events, `resourceId=${payment.id}`))
+        .data as unknown as readonly EventPayload[];
       const [first, second, ...others] = listed
         .map(({ type }) => type)
         .toReversed()
         .slice(1);
       expect(others.length).toBeGreaterThan(0);
       await receiver.waitFor(others.length + 2);
-      expect(typesOf(receiver)).toEqual([second, first, ...others]);
+      expect(receivedTypes(receiver)).toEqual([second, first, ...others]);
     });
 
     test('an answer that is slow, or bad, does not bring the held one forward', async () => {
       const order: string[] = [];
-      const receiver = await receiving((one, response) => {
+      const receiver = await testReceiver((one, response) => {
         const id = String(one.headers['webhook-id']);
         order.push(`${id} came`);
         setTimeout(() => {
@@ -326,20 +343,20 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
           response.writeHead(order.length === 2 ? 500 : 204).end();
         }, 150);
       });
-      const shop = await openHookShop(server, { isRunning: true });
-      await shop.hook(receiver, { retryProfile: 'none' });
-      const { id: planId } = await plan(shop.client, {
+      const shop = await openMerchant(server);
+      await shop.createWebhook(receiver, { retryProfile: 'none' });
+      const { id: planId } = await createFaultPlan(shop.client, {
         on: 'webhooks',
         fault: { type: 'reorder' },
         count: 1,
       });
       const [first = ''] = await tell(shop, 1);
-      await eventually(
-        () => readPlan(shop.client, planId),
+      await readUntil(
+        () => readFaultPlan(shop.client, planId),
         ({ applied }) => applied === 1,
       );
       const [second = ''] = await tell(shop, 1);
-      await eventually(
+      await readUntil(
         async () => order.length,
         (length) => length === 4,
       );
@@ -347,63 +364,64 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
     });
 
     test('when no other comes, an advance of the clock lets it go at once', async () => {
-      const receiver = await receiving();
-      const shop = await openHookShop(server, { isRunning: true });
-      await shop.hook(receiver);
-      const { id: planId } = await plan(shop.client, {
+      const receiver = await testReceiver();
+      const shop = await openMerchant(server);
+      await shop.createWebhook(receiver);
+      const { id: planId } = await createFaultPlan(shop.client, {
         on: 'webhooks',
         fault: { type: 'reorder' },
         count: 1,
       });
       const [only = ''] = await tell(shop, 1);
-      await eventually(
-        () => readPlan(shop.client, planId),
+      await readUntil(
+        () => readFaultPlan(shop.client, planId),
         ({ applied }) => applied === 1,
       );
       const startedAt = performance.now();
-      const { complete } = await shop.time.advance({ seconds: 1 });
+      const { complete } = await shop.clock.advance({ seconds: 1 });
       expect(complete).toBe(true);
       expect(performance.now() - startedAt).toBeLessThan(15_000);
       expect(idsOf(receiver)).toEqual([only]);
     });
 
-    test.runIf(kind === 'postgres')(
-      'when no other comes and nobody moves the clock, twenty seconds let it go',
-      async () => {
-        const receiver = await receiving();
-        const shop = await openHookShop(server, { isRunning: true });
-        await shop.hook(receiver);
-        await plan(shop.client, { on: 'webhooks', fault: { type: 'reorder' }, count: 1 });
-        const startedAt = performance.now();
-        const [only = ''] = await tell(shop, 1);
-        await receiver.waitFor(1, 60_000);
-        expect(performance.now() - startedAt).toBeGreaterThan(19_000);
-        expect(idsOf(receiver)).toEqual([only]);
-        await eventually(
-          () => attemptsOf(shop, only),
-          (one) => one.delivery.status === 'succeeded',
-        );
-      },
-    );
+    test('when no other comes and nobody moves the clock, twenty seconds let it go', async () => {
+      const receiver = await testReceiver();
+      const shop = await openMerchant(server);
+      await shop.createWebhook(receiver);
+      await createFaultPlan(shop.client, { on: 'webhooks', fault: { type: 'reorder' }, count: 1 });
+      const startedAt = performance.now();
+      const [only = ''] = await tell(shop, 1);
+      await receiver.waitFor(1, 60_000);
+      expect(performance.now() - startedAt).toBeGreaterThan(19_000);
+      expect(idsOf(receiver)).toEqual([only]);
+      await readUntil(
+        () => attemptsOf(shop, only),
+        (one) => one.delivery.status === 'succeeded',
+      );
+    });
 
     test.runIf(kind === 'postgres')('it is so on two nodes as well, whichever sends', async () => {
       const databaseUrl = await migratedDatabase(inject('postgresUrl'));
       const settings = { databaseUrl, secret: 'the secret of a test server' };
       const nodes = await Promise.all([openServer(kind, settings), openServer(kind, settings)]);
       try {
-        const receiver = await receiving();
+        const receiver = await testReceiver();
         const acme = await tenant(nodes[0]);
         const clients = nodes.map((node) => acme.clientOn(node.app));
         const on = (i: number) => clients[i % 2] ?? acme.client;
-        done(await acme.client.post(webhooks, { url: receiver.url }));
+        expectOk(await acme.client.post(webhooks, { url: receiver.url }));
         for (let round = 0; round < 5; round += 1) {
-          const { id } = await plan(on(round), { on: 'webhooks', fault: { type: 'reorder' }, count: 1 });
-          const first = done(await on(round).post(events, { type: 'customer.created' }));
-          await eventually(
-            () => readPlan(on(round), id),
+          const { id } = await createFaultPlan(on(round), {
+            on: 'webhooks',
+            fault: { type: 'reorder' },
+            count: 1,
+          });
+          const first = expectOk(await on(round).post(events, { type: 'customer.created' }));
+          await readUntil(
+            () => readFaultPlan(on(round), id),
             ({ applied }) => applied === 1,
           );
-          const second = done(await on(round + 1).post(events, { type: 'customer.created' }));
+          const second = expectOk(await on(round + 1).post(events, { type: 'customer.created' }));
           await receiver.waitFor(2 * round + 2);
           expect(idsOf(receiver).slice(2 * round)).toEqual([second.id, first.id]);
         }
@@ -415,83 +433,99 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
 
   describe('what a plan is one for', () => {
     test('event types by filters like those of an endpoint', async () => {
-      const receiver = await receiving();
-      const shop = await openHookShop(server);
-      await shop.hook(receiver, { retryProfile: 'none' });
-      const { id } = await plan(shop.client, {
+      const receiver = await testReceiver();
+      const shop = await openMerchant(server, { isFrozen: true });
+      await shop.createWebhook(receiver, { retryProfile: 'none' });
+      const { id } = await createFaultPlan(shop.client, {
         ...{ on: 'webhooks', fault: { type: 'drop' }, share: 100 },
         eventTypes: ['payment.*', 'customer.archived'],
       });
       for (const type of ['payment.created', 'customer.created', 'customer.archived', 'transfer.quoted'])
-        await shop.tell(type);
-      await shop.sent();
+        await shop.emitEvent(type);
+      await shop.sendDue();
       expect(
-        payloadsOf(receiver)
+        eventPayloads(receiver)
           .map(({ type }) => type)
           .sort(),
       ).toEqual(['customer.created', 'transfer.quoted']);
-      expect(await readPlan(shop.client, id)).toMatchObject({ seen: 2, applied: 2 });
+      expect(await readFaultPlan(shop.client, id)).toMatchObject({ seen: 2, applied: 2 });
     });
 
     test('a test of an endpoint, a replay and a retry are not hit, nor is another application', async () => {
-      const receiver = await receiving();
-      const shop = await openHookShop(server);
-      const hook = await shop.hook(receiver, { retryProfile: 'fast' });
+      const receiver = await testReceiver();
+      const shop = await openMerchant(server, { isFrozen: true });
+      const hook = await shop.createWebhook(receiver, { retryProfile: 'fast' });
       const [told = ''] = await tell(shop, 1);
       receiver.answer(withStatus(500));
       const [failing = ''] = await tell(shop, 1);
-      await shop.sent();
+      await shop.sendDue();
       receiver.answer(withStatus(204));
-      const { id } = await plan(shop.client, { on: 'webhooks', fault: { type: 'drop' }, share: 100 });
+      const { id } = await createFaultPlan(shop.client, {
+        on: 'webhooks',
+        fault: { type: 'drop' },
+        share: 100,
+      });
       const before = receiver.received.length;
-      expect(done(await shop.client.post(`${webhooks}/${hook.id}/test`)).status).toBe('succeeded');
-      done(await shop.client.post(`${events}/${told}/replay`));
-      await shop.time.advance({ seconds: 5 });
+      expect(expectOk(await shop.client.post(`${webhooks}/${hook.id}/test`)).status).toBe('succeeded');
+      expectOk(await shop.client.post(`${events}/${told}/replay`));
+      await shop.clock.advance({ seconds: 5 });
       expect(receiver.received.length).toBeGreaterThanOrEqual(before + 3);
       expect((await attemptsOf(shop, failing)).delivery.status).toBe('succeeded');
-      expect(await readPlan(shop.client, id)).toMatchObject({ status: 'active', seen: 0 });
+      expect(await readFaultPlan(shop.client, id)).toMatchObject({ status: 'active', seen: 0 });
       const sibling = await shop.addKey({ application: 'app' });
-      const theirs = await receiving();
-      done(await sibling.client.post(webhooks, { url: theirs.url }));
-      done(await sibling.client.post(events, { type: 'customer.created' }));
+      const theirs = await testReceiver();
+      expectOk(await sibling.client.post(webhooks, { url: theirs.url }));
+      expectOk(await sibling.client.post(events, { type: 'customer.created' }));
       await theirs.waitFor(1);
-      expect(await readPlan(shop.client, id)).toMatchObject({ status: 'active', seen: 0 });
+      expect(await readFaultPlan(shop.client, id)).toMatchObject({ status: 'active', seen: 0 });
     });
 
     test('each endpoint of an event is one that matches; a canceled plan hits nothing more', async () => {
-      const shop = await openHookShop(server);
-      const [one, two] = [await receiving(), await receiving()];
-      await shop.hook(one, { retryProfile: 'none' });
-      await shop.hook(two, { retryProfile: 'none' });
-      const { id } = await plan(shop.client, { on: 'webhooks', fault: { type: 'drop' }, share: 100 });
+      const shop = await openMerchant(server, { isFrozen: true });
+      const [one, two] = [await testReceiver(), await testReceiver()];
+      await shop.createWebhook(one, { retryProfile: 'none' });
+      await shop.createWebhook(two, { retryProfile: 'none' });
+      const { id } = await createFaultPlan(shop.client, {
+        on: 'webhooks',
+        fault: { type: 'drop' },
+        share: 100,
+      });
       await tell(shop, 1);
-      await shop.sent();
+      await shop.sendDue();
       expect([one.received.length, two.received.length]).toEqual([0, 0]);
-      expect(await readPlan(shop.client, id)).toMatchObject({ seen: 2, applied: 2 });
-      done(await shop.client.post(`${plans}/${id}/cancel`));
+      expect(await readFaultPlan(shop.client, id)).toMatchObject({ seen: 2, applied: 2 });
+      expectOk(await shop.client.post(`${faultPlans}/${id}/cancel`));
       await tell(shop, 1);
-      await shop.sent();
+      await shop.sendDue();
       expect([one.received.length, two.received.length]).toEqual([1, 1]);
     });
 
     test('requests are not hit by a plan for webhooks, nor webhooks by one for requests', async () => {
-      const receiver = await receiving();
-      const shop = await openHookShop(server);
-      await shop.hook(receiver);
-      const forWebhooks = await plan(shop.client, { on: 'webhooks', fault: { type: 'duplicate' }, count: 5 });
-      const created = done(await shop.client.post('developer_api_customers', { name: 'Ada' }));
-      await plan(shop.client, { on: 'requests', fault: { type: 'error', code: 'internal_error' }, count: 1 });
-      await shop.sent();
+      const receiver = await testReceiver();
+      const shop = await openMerchant(server, { isFrozen: true });
+      await shop.createWebhook(receiver);
+      const forWebhooks = await createFaultPlan(shop.client, {
+        on: 'webhooks',
+        fault: { type: 'duplicate' },
+        count: 5,
+      });
+      const created = expectOk(await shop.client.post('developer_api_customers', { name: 'Ada' }));
+      await createFaultPlan(shop.client, {
+        on: 'requests',
+        fault: { type: 'error', code: 'internal_error' },
+        count: 1,
+      });
+      await shop.sendDue();
       expect(receiver.received).toHaveLength(2);
-      expect(await readPlan(shop.client, forWebhooks.id)).toMatchObject({ seen: 1, applied: 1 });
+      expect(await readFaultPlan(shop.client, forWebhooks.id)).toMatchObject({ seen: 1, applied: 1 });
       expect((await shop.client.get(`developer_api_customers/${created.id}`)).code).toBe('internal_error');
     });
   });
 
   test('many at once with a share of each fault: every event arrives, and the counts are exact', async () => {
-    const receiver = await receiving();
-    const shop = await openHookShop(server);
-    await shop.hook(receiver, { retryProfile: 'fast' });
+    const receiver = await testReceiver();
+    const shop = await openMerchant(server, { isFrozen: true });
+    await shop.createWebhook(receiver, { retryProfile: 'fast' });
     const made = [];
     for (const fault of [
       { type: 'drop' },
@@ -499,17 +533,17 @@ describe.each(databaseKinds)('faults of webhooks on %s', (kind) => {
       { type: 'delay', seconds: 30 },
       { type: 'reorder' },
     ])
-      made.push(await plan(shop.client, { on: 'webhooks', fault, share: 20, seed: 1 }));
-    const told = await Promise.all(Array.from({ length: 100 }, () => shop.tell()));
-    await shop.time.advance({ seconds: 120 });
+      made.push(await createFaultPlan(shop.client, { on: 'webhooks', fault, share: 20, seed: 1 }));
+    const told = await Promise.all(Array.from({ length: 100 }, () => shop.emitEvent()));
+    await shop.clock.advance({ seconds: 120 });
     const came = idsOf(receiver);
     expect(new Set(came)).toEqual(new Set(told.map(({ id }) => id)));
-    const [drop, duplicate, delay] = await Promise.all(made.map(({ id }) => readPlan(shop.client, id)));
+    const [drop, duplicate, delay] = await Promise.all(made.map(({ id }) => readFaultPlan(shop.client, id)));
     expect(drop).toMatchObject({ seen: 100, applied: 20 });
     expect(duplicate?.seen).toBe(80);
     expect(delay?.seen).toBe(80 - Number(duplicate?.applied));
     expect(came).toHaveLength(100 + 2 * Number(duplicate?.applied));
-    const left = done(await shop.client.get(deliveries, 'status=pending')).data;
+    const left = expectOk(await shop.client.get(deliveries, 'status=pending')).data;
     expect(left).toEqual([]);
   });
 

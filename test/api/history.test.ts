@@ -1,22 +1,21 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
-import { ApiClient } from '../support/api-client.ts';
+import { ApiClient, expectOk, listAll } from '../support/api-client.ts';
+import { type PaymentApi, paymentApi, payments, unknownIds } from '../support/payments.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { done, type Lifecycle, lifecycle, unknownIds, walked } from './lifecycle.ts';
-import { payments } from './trails.ts';
 
 describe.each(databaseKinds)('the history on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let other: Tenant;
-  let life: Lifecycle;
+  let life: PaymentApi;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
     acme = await tenant(server);
     other = await tenant(server);
-    life = lifecycle(acme.client);
+    life = paymentApi(acme.client);
   });
 
   describe('200', () => {
@@ -62,7 +61,7 @@ describe.each(databaseKinds)('the history on %s', (kind) => {
     test('names the key that made each move', async () => {
       const { id } = await life.create();
       const second = await acme.addKey();
-      done(await lifecycle(second.client).advance(id, { action: 'cancel' }));
+      expectOk(await paymentApi(second.client).advance(id, { action: 'cancel' }));
       const actors = (await life.list(id, 'history')).body.data.map(({ actor }) => actor);
       expect(actors).toEqual([
         { kind: 'api_key', id: second.keyId },
@@ -73,9 +72,9 @@ describe.each(databaseKinds)('the history on %s', (kind) => {
     test('has every move of a way, and those that refunds and disputes bring', async () => {
       const { id } = await life.create({ scenario: 'refund_pending' });
       await life.advance(id, { to: 'settled' });
-      const refund = done(await life.refund(id, { amount: 1_000 }));
+      const refund = expectOk(await life.refund(id, { amount: 1_000 }));
       await life.advanceRefund(refund.id, { action: 'succeed' });
-      const { disputeId } = done(await life.advance(id, { action: 'dispute' }));
+      const { disputeId } = expectOk(await life.advance(id, { action: 'dispute' }));
       await life.advanceDispute(String(disputeId), { to: 'won' });
       const { data } = (await life.list(id, 'history')).body;
       expect(data.map(({ action, from, to }) => [action, from, to]).reverse()).toEqual([
@@ -99,8 +98,11 @@ describe.each(databaseKinds)('the history on %s', (kind) => {
     });
 
     test.each([1, 2, 7, 100])('a walk in pages of %d visits each move once, newest first', async (limit) => {
-      const { id } = await life.paid(['authorize', ...Array(5).fill({ action: 'capture', amount: 1_000 })]);
-      const versions = await walked((page) => life.list(id, 'history', page), limit);
+      const { id } = await life.createAndAdvance([
+        'authorize',
+        ...Array(5).fill({ action: 'capture', amount: 1_000 }),
+      ]);
+      const versions = await listAll((page) => life.list(id, 'history', page), limit);
       expect(versions.map(({ version }) => version)).toEqual([7, 6, 5, 4, 3, 2, 1]);
       expect(versions.map(({ ledgerEntries }) => (ledgerEntries as unknown[]).length)).toEqual([
         1, 1, 1, 1, 1, 1, 0,
@@ -125,7 +127,7 @@ describe.each(databaseKinds)('the history on %s', (kind) => {
     );
 
     test('a cursor that is garbage, changed or of another list is refused', async () => {
-      const { id } = await life.paid(['authorize', 'capture']);
+      const { id } = await life.createAndAdvance(['authorize', 'capture']);
       const own = (await life.list(id, 'history', 'limit=1')).body.nextCursor;
       const foreign = (await acme.client.get(payments, 'limit=1')).body.nextCursor ?? 'x';
       const encoded = ['v0', 'v01', 'v-1', 'v1.5', 'v9999999999', 'v'].map((text) =>
@@ -145,7 +147,7 @@ describe.each(databaseKinds)('the history on %s', (kind) => {
     });
 
     test('of a payment that is unknown or foreign is not found', async () => {
-      const { id } = await lifecycle(other.client).create();
+      const { id } = await paymentApi(other.client).create();
       for (const some of [id, unknownIds.payment, unknownIds.refund, 'x']) {
         expect((await life.list(some, 'history')).code).toBe('resource_not_found');
       }

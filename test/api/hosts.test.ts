@@ -3,10 +3,10 @@ import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listen } from '../../src/http/http-server.ts';
 import type { Server } from '../../src/server.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { openApp, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { provokedBy } from './codes.ts';
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
   all?.some(({ address }) => address === '::1'),
@@ -62,7 +62,7 @@ describe('a request to another host', () => {
         const answer = await request('evil.test', url, method);
         expect([answer.statusCode, answer.json().error.code], `${method} ${url}`).toEqual([
           421,
-          ...provokedBy.hosts,
+          ...expectedErrorCodes.hosts,
         ]);
         expect(answer.json()).toMatchObject({ object: 'error', sandbox: true, error: { param: 'Host' } });
       }

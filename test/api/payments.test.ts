@@ -10,10 +10,10 @@ import { apiVersion } from '../../src/kernel/version.ts';
 import { routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, ApiClient, type Body, seenCodes } from '../support/api-client.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { databaseKinds, openApp, openEngine, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { provokedBy } from './codes.ts';
 
 const payments = 'developer_api_payments';
 const customers = 'developer_api_customers';
@@ -934,5 +934,5 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
 });
 
 test('this file provokes the codes that it is said to provoke', () => {
-  expect([...seenCodes].sort()).toEqual(provokedBy.payments);
+  expect([...seenCodes].sort()).toEqual(expectedErrorCodes.payments);
 });

@@ -2,11 +2,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { meridian } from '../../src/provider/meridian.ts';
 import { tidewater } from '../../src/provider/tidewater.ts';
 import type { Server } from '../../src/server.ts';
-import { ApiClient, type Body } from '../support/api-client.ts';
+import { ApiClient, type Body, expectOk, listAll } from '../support/api-client.ts';
+import { type PaymentApi, paymentApi, payments, unknownIds } from '../support/payments.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { done, type Lifecycle, lifecycle, unknownIds, walked } from './lifecycle.ts';
-import { payments } from './trails.ts';
 
 const whole = ['authorize', 'capture', 'settle', { action: 'refund', amount: 1_000 }, 'dispute'];
 
@@ -14,13 +13,13 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let other: Tenant;
-  let life: Lifecycle;
+  let life: PaymentApi;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
     acme = await tenant(server);
     other = await tenant(server);
-    life = lifecycle(acme.client);
+    life = paymentApi(acme.client);
   });
 
   /** Oldest first, as they came in. */
@@ -31,7 +30,7 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
 
   describe('200', () => {
     test('an event shows the provider, its own ids and words, the raw payload and what came of it', async () => {
-      const payment = await life.paid(['capture']);
+      const payment = await life.createAndAdvance(['capture']);
       const [event] = await eventsOf(payment.id);
       expect(event).toEqual({
         object: 'provider_event',
@@ -56,7 +55,7 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
     });
 
     test('the card processor tells every move once and in order', async () => {
-      const { id } = await life.paid(whole);
+      const { id } = await life.createAndAdvance(whole);
       const events = await eventsOf(id);
       expect(events.map(({ type, outcome }) => [type, outcome])).toEqual([
         ['charge.authorized', 'applied'],
@@ -68,7 +67,7 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
     });
 
     test('the bank gateway repeats itself and is late; both is stored, and neither is applied', async () => {
-      const { id } = await life.paid(whole, viaBank);
+      const { id } = await life.createAndAdvance(whole, viaBank);
       const events = await eventsOf(id);
       expect(events.map(({ type, outcome }) => [type, outcome])).toEqual([
         ['PAYMENT.RESERVED', 'applied'],
@@ -90,7 +89,7 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
 
     test('the same moves come of both: the records differ in nothing but ids, times and the method', async () => {
       const shown = async (body: object) => {
-        const { id } = await life.paid(whole, { ...body });
+        const { id } = await life.createAndAdvance(whole, { ...body });
         const { paymentMethod: _method, ...payment } = await life.read(id);
         const entries = (await life.list(id, 'ledger_entries')).body.data as unknown as {
           reason: string;
@@ -109,8 +108,8 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
       ['tidewater', viaBank],
     ])('nothing of %s is in any record or event of ours', async (provider, body) => {
       const shop = await tenant(server);
-      const own = lifecycle(shop.client);
-      const payment = await own.paid([...whole], body);
+      const own = paymentApi(shop.client);
+      const payment = await own.createAndAdvance([...whole], body);
       const refund = (await shop.client.get('developer_api_refunds')).body.data[0] as Body;
       const { data } = (await own.list(payment.id, 'provider_events', 'limit=100')).body;
       const secrets = [
@@ -137,9 +136,9 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
     test('a payment is known to its provider by one id, its refunds and disputes by their own', async () => {
       const { id } = await life.create({ scenario: 'refund_pending' });
       await life.advance(id, { to: 'captured' });
-      const refund = done(await life.refund(id, { amount: 1_000 }));
+      const refund = expectOk(await life.refund(id, { amount: 1_000 }));
       await life.advanceRefund(refund.id, { action: 'succeed' });
-      const { disputeId } = done(await life.advance(id, { action: 'dispute' }));
+      const { disputeId } = expectOk(await life.advance(id, { action: 'dispute' }));
       await life.advanceDispute(String(disputeId), { to: 'won' });
       const known = (await eventsOf(id)).map(({ type, providerTransactionId }) => [
         type,
@@ -159,13 +158,15 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
     test.each(['card', 'wallet', 'bank_debit', 'bank_transfer'])(
       'a payment by %s goes to its usual provider, and to the one of the application where that is set',
       async (type) => {
-        const usual = await life.paid(['authorize'], { paymentMethod: { type } });
+        const usual = await life.createAndAdvance(['authorize'], { paymentMethod: { type } });
         const expected = type === 'bank_debit' || type === 'bank_transfer' ? 'tidewater' : 'meridian';
         expect((await eventsOf(usual.id))[0]?.provider).toBe(expected);
         for (const { name } of [meridian, tidewater]) {
           const shop = await tenant(server, { provider: name });
-          const { id } = await lifecycle(shop.client).paid(['authorize'], { paymentMethod: { type } });
-          const { data } = (await lifecycle(shop.client).list(id, 'provider_events')).body;
+          const { id } = await paymentApi(shop.client).createAndAdvance(['authorize'], {
+            paymentMethod: { type },
+          });
+          const { data } = (await paymentApi(shop.client).list(id, 'provider_events')).body;
           expect(data.map(({ provider }) => provider)).toEqual([name]);
         }
       },
@@ -173,18 +174,18 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
 
     test('a decline tells its code in the words of the provider', async () => {
       const scenario = 'decline:lost_card';
-      const [card] = await eventsOf((await life.paid(['fail'], { scenario })).id);
+      const [card] = await eventsOf((await life.createAndAdvance(['fail'], { scenario })).id);
       expect(card).toMatchObject({
         type: 'charge.declined',
         payload: { data: { decline_code: 'lost_card' } },
       });
-      const [bank] = await eventsOf((await life.paid(['fail'], { scenario, ...viaBank })).id);
+      const [bank] = await eventsOf((await life.createAndAdvance(['fail'], { scenario, ...viaBank })).id);
       expect(bank).toMatchObject({ type: 'PAYMENT.REJECTED', payload: { Reason: 'LOST_CARD' } });
     });
 
     test('they are listed newest first, in pages, and by outcome', async () => {
-      const { id } = await life.paid(whole, viaBank);
-      const all = await walked((page) => life.list(id, 'provider_events', page), 2);
+      const { id } = await life.createAndAdvance(whole, viaBank);
+      const all = await listAll((page) => life.list(id, 'provider_events', page), 2);
       expect(all).toHaveLength(7);
       expect(all.map(({ id: own }) => own)).toEqual(
         all
@@ -194,12 +195,12 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
       );
       const late = (await life.list(id, 'provider_events', 'outcome=ignored')).body.data;
       expect(late.map(({ type }) => type)).toEqual(['PAYMENT.CLEARING']);
-      const applied = await walked((page) => life.list(id, 'provider_events', `${page}&outcome=applied`), 2);
+      const applied = await listAll((page) => life.list(id, 'provider_events', `${page}&outcome=applied`), 2);
       expect(applied).toHaveLength(5);
     });
 
     test('what the provider has no part in, or what is refused, brings none', async () => {
-      const { id } = await life.paid(['fail', 'retry']);
+      const { id } = await life.createAndAdvance(['fail', 'retry']);
       await life.advance(id, { action: 'settle' });
       expect((await eventsOf(id)).map(({ action }) => action)).toEqual(['fail']);
     });
@@ -209,14 +210,14 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
     test.each(["update provider_events set outcome = 'applied'", 'delete from provider_events'])(
       'refuses "%s"',
       async (sql) => {
-        const { id } = await life.paid(['capture']);
+        const { id } = await life.createAndAdvance(['capture']);
         await expect(server.database.script(sql)).rejects.toThrow('provider_events is append-only');
         expect(await eventsOf(id)).toHaveLength(1);
       },
     );
 
     test('refuses to apply one event twice, and takes a duplicate of it', async () => {
-      const { id } = await life.paid(['capture']);
+      const { id } = await life.createAndAdvance(['capture']);
       const again = (outcome: string) =>
         server.database.query(
           {
@@ -248,7 +249,9 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
       const writer = await acme.addKey({ scopes: ['payments:write'] });
       expect((await writer.client.get(path)).code).toBe('scope_missing');
       for (const some of [id, unknownIds.payment, 'x']) {
-        expect((await lifecycle(other.client).list(some, 'provider_events')).code).toBe('resource_not_found');
+        expect((await paymentApi(other.client).list(some, 'provider_events')).code).toBe(
+          'resource_not_found',
+        );
       }
     });
   });

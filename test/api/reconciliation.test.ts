@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { providers } from '../../src/provider/index.ts';
 import type { Server } from '../../src/server.ts';
-import { type Answer, ApiClient, type Body } from '../support/api-client.ts';
-import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
-import { openShop, rowsOf, type Shop, start, text } from './clockwork.ts';
-import { done, walked } from './lifecycle.ts';
+import { type Answer, ApiClient, type Body, expectOk, listAll } from '../support/api-client.ts';
+import { isoTime, startTime } from '../support/clock.ts';
+import { type Merchant, openMerchant } from '../support/merchant.ts';
+import { databaseKinds, openApp, queryRows, sharedServer } from '../support/server.ts';
 
 const reconciliation = 'developer_api_reconciliation';
 const nextDay = '2031-03-05';
@@ -18,10 +18,11 @@ interface Compared extends Body {
   readonly totals: readonly Readonly<Record<string, unknown>>[];
 }
 
+/** The result of every scenario, amount and provider is tested beside this resource, in src/resources/reconciliation. */
 describe.each(databaseKinds)('reconciliation on %s', (kind) => {
   let server: Server;
   let app: FastifyInstance;
-  let wall = start;
+  let wall = startTime;
 
   beforeAll(async () => {
     // Without the worker that looks for what is due: it goes by real time, and these tests by their own.
@@ -29,8 +30,8 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
     app = openApp(server, { wallClock: () => wall });
   });
 
-  const compared = async (shop: Shop, query = '') =>
-    done(await shop.client.get(reconciliation, query)) as Compared;
+  const compared = async (shop: Merchant, query = '') =>
+    expectOk(await shop.client.get(reconciliation, query)) as Compared;
 
   describe('of one payment', () => {
     interface Kind {
@@ -115,13 +116,16 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
     test.each(kinds)(
       '$scenario is found to be $own',
       async ({ scenario, own, lines, reported, difference }) => {
-        const shop = await openShop(server, app);
-        const captured = await shop.life.paid(['capture'], { scenario });
+        const shop = await openMerchant(server, { app });
+        const captured = await shop.payments.createAndAdvance(['capture'], { scenario });
         expect(captured.reconciliation).toBeNull();
-        await shop.time.advance({ seconds: 86_400 });
-        expect(await shop.life.read(captured.id)).toMatchObject({ status: 'settled', reconciliation: own });
+        await shop.clock.advance({ seconds: 86_400 });
+        expect(await shop.payments.read(captured.id)).toMatchObject({
+          status: 'settled',
+          reconciliation: own,
+        });
         // Our books follow the record, whatever the report says.
-        expect(await shop.life.balances(captured.id)).toEqual({
+        expect(await shop.payments.balances(captured.id)).toEqual({
           bank: 10_000,
           merchant_available: -9_680,
           fees: -320,
@@ -171,84 +175,18 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
       },
     );
 
-    test('the report shows what the scenario says, as often as it says it', async () => {
-      const grosses: Record<string, number[]> = {
-        approve: [10_000],
-        settle_short: [9_900],
-        settle_missing: [],
-        settle_duplicate: [10_000, 10_000],
-        settle_unknown: [10_000, 10_000],
-      };
-      for (const [scenario, expected] of Object.entries(grosses)) {
-        const shop = await openShop(server, app);
-        await shop.life.paid(['capture', 'settle'], { scenario });
-        const { data } = done(await shop.client.get('developer_api_settlements/2031-03-04'));
-        expect(
-          data.map(({ gross }) => gross),
-          scenario,
-        ).toEqual(expected);
-      }
-    });
-
-    test.each<[amount: number, reported: number]>([
-      [1, 0],
-      [99, 98],
-      [100, 99],
-      [199, 198],
-      [200, 198],
-      [999_999_999_999, 990_000_000_000],
-    ])('settle_short of %d reports %d', async (amount, reported) => {
-      const shop = await openShop(server, app);
-      await shop.life.paid(['capture', 'settle'], { amount, scenario: 'settle_short' });
-      const [line] = (await compared(shop)).data;
-      expect(line).toMatchObject({
-        result: 'amount_mismatch',
-        ledger: { gross: amount },
-        reported: { gross: reported },
-        difference: reported - amount,
-      });
-    });
-
-    test.each(['settle_short', 'settle_duplicate'])(
-      '%s after a refund of a part is of what was paid out',
-      async (scenario) => {
-        const shop = await openShop(server, app);
-        await shop.life.paid(['capture', { action: 'refund', amount: 5_000 }, 'settle'], { scenario });
-        const grosses = (await compared(shop)).data.map(
-          ({ reported }) => (reported as { gross: number }).gross,
-        );
-        expect(grosses).toEqual(scenario === 'settle_short' ? [4_950] : [5_000, 5_000]);
-      },
-    );
-
-    test('the scenario of the attempt that was paid counts', async () => {
-      const shop = await openShop(server, app);
-      const { id } = await shop.life.paid(['fail', 'retry', 'capture', 'settle'], {
-        scenario: ['decline:do_not_honor', 'settle_missing'],
-      });
-      expect((await shop.life.read(id)).reconciliation).toBe('missing_at_provider');
-    });
-
-    test('a payment keeps its result through what comes after', async () => {
-      const shop = await openShop(server, app);
-      const { id } = await shop.life.paid(['capture', 'settle'], { scenario: 'settle_short' });
-      done(await shop.life.refund(id, { amount: 100 }));
-      const { disputeId } = done(await shop.life.advance(id, { action: 'dispute' }));
-      done(await shop.life.advanceDispute(String(disputeId), { to: 'won' }));
-      expect((await shop.life.read(id)).reconciliation).toBe('amount_mismatch');
-      expect((await compared(shop)).data).toHaveLength(1);
-    });
-
     test('lines are never changed or taken away', async () => {
-      const shop = await openShop(server, app);
-      await shop.life.paid(['capture', 'settle']);
+      const shop = await openMerchant(server, { app });
+      await shop.payments.createAndAdvance(['capture', 'settle']);
       for (const sql of ['update settlement_lines set gross = 0', 'delete from settlement_lines'])
-        await expect(rowsOf(server, `${sql} where org_id = $1`, [shop.orgId])).rejects.toThrow('append-only');
+        await expect(queryRows(server, `${sql} where org_id = $1`, [shop.orgId])).rejects.toThrow(
+          'append-only',
+        );
     });
   });
 
   describe('of many', () => {
-    let shop: Shop;
+    let shop: Merchant;
     /** Every kind, on two days, in two currencies, of one and then of another provider. */
     const made: readonly (readonly [day: number, scenario: string, currency: string, amount: number])[] = [
       [0, 'approve', 'EUR', 10_000],
@@ -263,12 +201,12 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
     ];
 
     beforeAll(async () => {
-      wall = start;
-      shop = await openShop(server, app);
+      wall = startTime;
+      shop = await openMerchant(server, { app });
       for (const day of [0, 1]) {
         for (const [when, scenario, currency, amount] of made)
-          if (when === day) await shop.life.paid(['capture'], { scenario, currency, amount });
-        await shop.time.advance({ seconds: 86_400 });
+          if (when === day) await shop.payments.createAndAdvance(['capture'], { scenario, currency, amount });
+        await shop.clock.advance({ seconds: 86_400 });
       }
     });
 
@@ -332,7 +270,7 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
 
     test('what the ledger side sums to is what the bank has', async () => {
       const { totals } = await compared(shop);
-      const { accounts } = done(await shop.client.get('developer_api_balances')) as unknown as {
+      const { accounts } = expectOk(await shop.client.get('developer_api_balances')) as unknown as {
         accounts: { account: string; currency: string; balance: number }[];
       };
       const banked = accounts.filter(({ account }) => account === 'bank');
@@ -352,41 +290,44 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
         pages.push(answer);
         return answer;
       };
-      for (const limit of [1, 4, 11]) expect(await walked(page, limit)).toEqual(whole.data);
+      for (const limit of [1, 4, 11]) expect(await listAll(page, limit)).toEqual(whole.data);
       for (const { body } of pages) expect([body.counts, body.totals]).toEqual([whole.counts, whole.totals]);
       const filtered = 'date=2031-03-05&currency=usd';
-      expect(await walked((query) => shop.client.get(reconciliation, `${query}&${filtered}`), 1)).toEqual(
+      expect(await listAll((query) => shop.client.get(reconciliation, `${query}&${filtered}`), 1)).toEqual(
         whole.data.filter(({ date, currency }) => date === '2031-03-05' && currency === 'USD'),
       );
     });
 
     test('another organization sees nothing of it', async () => {
-      const stranger = await openShop(server, app);
+      const stranger = await openMerchant(server, { app });
       expect(await compared(stranger)).toMatchObject({ data: [], counts: nobody, totals: [] });
     });
   });
 
   describe('400, 401 and 403', () => {
-    test.each<[query: string, param: string]>([
-      ['limit=0', 'limit'],
-      ['limit=101', 'limit'],
-      ['date=today', 'date'],
-      ['date=2031-3-5', 'date'],
-      ['date=', 'date'],
-      ['result=lost', 'result'],
-      ['result=', 'result'],
-      ['currency=EU', 'currency'],
-      ['currency=EURO', 'currency'],
-      ['status=matched', 'status'],
-      ['createdAfter=2031-03-05T00:00:00Z', 'createdAfter'],
-    ])('?%s is refused', async (query, param) => {
-      const shop = await openShop(server, app);
-      const answer = await shop.client.get(reconciliation, query);
-      expect([answer.code, answer.body.error.param]).toEqual(['invalid_request', param]);
+    test('a query that it does not know is refused', async () => {
+      const shop = await openMerchant(server, { app });
+      const refused: readonly (readonly [query: string, param: string])[] = [
+        ['limit=0', 'limit'],
+        ['limit=101', 'limit'],
+        ['date=today', 'date'],
+        ['date=2031-3-5', 'date'],
+        ['date=', 'date'],
+        ['result=lost', 'result'],
+        ['result=', 'result'],
+        ['currency=EU', 'currency'],
+        ['currency=EURO', 'currency'],
+        ['status=matched', 'status'],
+        ['createdAfter=2031-03-05T00:00:00Z', 'createdAfter'],
+      ];
+      for (const [query, param] of refused) {
+        const answer = await shop.client.get(reconciliation, query);
+        expect([answer.code, answer.body.error.param], query).toEqual(['invalid_request', param]);
+      }
     });
 
     test('a cursor of another list is refused', async () => {
-      const shop = await openShop(server, app);
+      const shop = await openMerchant(server, { app });
       for (const id of ['pay_01m7epxwjmf7za77rhky2f93cc', '2031-03-05', 'x']) {
         const cursor = Buffer.from(id).toString('base64url');
         const answer = await shop.client.get(reconciliation, `cursor=${cursor}`);
@@ -395,7 +336,7 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
     });
 
     test('it needs a key with payments:read', async () => {
-      const shop = await openShop(server, app);
+      const shop = await openMerchant(server, { app });
       expect((await new ApiClient(app, null).get(reconciliation)).code).toBe('api_key_missing');
       const lesser = await shop.addKey({ scopes: ['payments:write', 'transfers:read'] });
       const refused = await lesser.clientOn(app).get(reconciliation);
@@ -407,9 +348,9 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
   });
 
   test('the time of a line is that of the clock which paid it out', async () => {
-    const shop = await openShop(server, app);
-    await shop.time.to(start + 3_600_000);
-    await shop.life.paid(['capture', 'settle']);
-    expect((await compared(shop)).data).toMatchObject([{ createdAt: text(start + 3_600_000) }]);
+    const shop = await openMerchant(server, { app });
+    await shop.clock.advanceTo(startTime + 3_600_000);
+    await shop.payments.createAndAdvance(['capture', 'settle']);
+    expect((await compared(shop)).data).toMatchObject([{ createdAt: isoTime(startTime + 3_600_000) }]);
   });
 });

@@ -6,11 +6,11 @@ import type { Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
 import { countRows, populate, settle } from '../operator/populate.ts';
 import { type ApiClient, seenCodes } from '../support/api-client.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
-import { databaseKinds, openServer, sharedServer } from '../support/server.ts';
+import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { provokedBy } from './codes.ts';
 
 const path = 'developer_api_reset';
 const payments = 'developer_api_payments';
@@ -55,11 +55,13 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
   let server: Server;
   let receiver: Receiver;
   beforeAll(async () => {
-    server = await sharedServer(kind);
+    // Its own: the books of the whole database are verified, and other files fill the shared one.
+    server = await openServer(kind);
     receiver = await openReceiver();
   });
   afterAll(async () => {
     await receiver?.close();
+    await server?.close();
   });
 
   describe('200', () => {
@@ -69,6 +71,7 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
     let after: Readonly<Record<string, number>>;
     let foreign: Readonly<Record<string, number>>;
     let deleted: Readonly<Record<string, number>>;
+    let olderRequests: readonly unknown[];
     const all = organizationTables.map(({ name }) => name);
 
     beforeAll(async () => {
@@ -88,6 +91,11 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
       expect(body).toMatchObject({ object: 'reset', sandbox: true, status: 'ok' });
       deleted = body.deleted as typeof deleted;
       after = await countRows(server, acme.orgId, all);
+      // A request is logged after its answer: the reset itself may be there already.
+      olderRequests = await server.database.query(
+        { name: '', text: 'select method, path from requests where org_id = $1 and path <> $2' },
+        [acme.orgId, `/_api/${path}`],
+      );
     });
 
     test.each(tablesOf('record').filter((name) => name !== 'state_history'))('%s: all gone', (table) => {
@@ -127,7 +135,7 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
       expect(before.idempotency).toBeGreaterThan(10);
       expect(after.idempotency).toBe(1);
       expect(before.requests).toBeGreaterThan(10);
-      expect(after.requests).toBe(0);
+      expect(olderRequests).toEqual([]);
     });
 
     test('the clock shows real time, and webhooks are enabled or disabled as they were', async () => {
@@ -358,5 +366,5 @@ async function storm(
 test('this file provokes exactly the codes that coverage counts on', () => {
   const incidental = ['service_unavailable', 'resource_not_found', 'customer_not_found'];
   const seen = [...seenCodes].filter((code) => !incidental.includes(code)).sort();
-  expect(seen).toEqual(provokedBy.reset);
+  expect(seen).toEqual(expectedErrorCodes.reset);
 });

@@ -1,26 +1,28 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { testCards } from '../../src/kernel/scenario.ts';
 import type { Server } from '../../src/server.ts';
+import { runConcurrently } from '../support/api-client.ts';
+import { type PaymentApi, paymentApi, payments } from '../support/payments.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { type Lifecycle, lifecycle } from './lifecycle.ts';
-import { payments, together } from './trails.ts';
 
 /** What the scenarios do is tested beside the machine, in src/resources/payment-scenario and test/model. */
 describe.each(databaseKinds)('card numbers on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
-  let life: Lifecycle;
+  let life: PaymentApi;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
     acme = await tenant(server);
-    life = lifecycle(acme.client);
+    life = paymentApi(acme.client);
   });
 
   test('every test card stands for its scenario, and only its last four digits are kept', async () => {
     const cards = Object.keys(testCards);
-    const made = await together(cards, (number) => life.create({ paymentMethod: { type: 'card', number } }));
+    const made = await runConcurrently(cards, (number) =>
+      life.create({ paymentMethod: { type: 'card', number } }),
+    );
     expect(Object.fromEntries(made.map(({ scenario }, i) => [cards[i], scenario]))).toEqual(testCards);
     made.forEach(({ paymentMethod }, i) => {
       expect(paymentMethod).toEqual({ type: 'card', lastFour: cards[i]?.slice(-4) });

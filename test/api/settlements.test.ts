@@ -3,10 +3,11 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { apiVersion } from '../../src/kernel/version.ts';
 import { providers } from '../../src/provider/index.ts';
 import type { Server } from '../../src/server.ts';
-import { ApiClient } from '../support/api-client.ts';
-import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
-import { clockwork, dayMs, hourMs, openShop, rowsOf, type Shop, start, text } from './clockwork.ts';
-import { done, lifecycle, walked } from './lifecycle.ts';
+import { ApiClient, expectOk, listAll } from '../support/api-client.ts';
+import { clockApi, dayMs, hourMs, startTime } from '../support/clock.ts';
+import { type Merchant, openMerchant } from '../support/merchant.ts';
+import { paymentApi } from '../support/payments.ts';
+import { databaseKinds, openApp, queryRows, sharedServer } from '../support/server.ts';
 
 const settlements = 'developer_api_settlements';
 const bank = { paymentMethod: { type: 'bank_debit' } } as const;
@@ -14,11 +15,12 @@ const head = 'date,provider,provider_transaction_id,currency,gross,fee,net,settl
 const tomorrow = '2031-03-05';
 const morning = `${tomorrow}T06:00:00.000Z`;
 
+/** Which payments are paid out when, and how much, is tested beside this resource, in src/resources/settlements. */
 describe.each(databaseKinds)('settlements on %s', (kind) => {
   let server: Server;
   let app: FastifyInstance;
-  let wall = start;
-  let shop: Shop;
+  let wall = startTime;
+  let shop: Merchant;
 
   beforeAll(async () => {
     // Without the worker that looks for what is due: it goes by real time, and these tests by their own.
@@ -26,13 +28,13 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
     app = openApp(server, { wallClock: () => wall });
   });
   beforeEach(async () => {
-    wall = start;
-    shop = await openShop(server, app);
+    wall = startTime;
+    shop = await openMerchant(server, { app });
   });
 
-  const listed = async (query = '') => done(await shop.client.get(settlements, query));
+  const listed = async (query = '') => expectOk(await shop.client.get(settlements, query));
   const report = async (date: string, query = '') =>
-    done(await shop.client.get(`${settlements}/${date}`, query));
+    expectOk(await shop.client.get(`${settlements}/${date}`, query));
   /** What the provider calls a payment. */
   const nameOf = (id: string, provider = 'meridian') => providers.get(provider)?.transactionId(id);
 
@@ -45,109 +47,26 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
   }
 
   describe('a captured payment', () => {
-    test.each<
-      [capturedAt: string, provider: string, body: Readonly<Record<string, unknown>>, paidAt: string]
-    >([
-      ['2031-03-04T10:00:00.000Z', 'meridian', {}, '2031-03-05T06:00:00.000Z'],
-      ['2031-03-04T10:00:00.000Z', 'tidewater', bank, '2031-03-06T06:00:00.000Z'],
-      ['2031-03-05T00:00:00.000Z', 'meridian', {}, '2031-03-06T06:00:00.000Z'],
-      ['2031-03-05T05:59:59.999Z', 'meridian', {}, '2031-03-06T06:00:00.000Z'],
-      ['2031-03-05T06:00:00.000Z', 'meridian', {}, '2031-03-06T06:00:00.000Z'],
-      ['2031-03-05T23:59:59.999Z', 'meridian', {}, '2031-03-06T06:00:00.000Z'],
-      ['2031-03-05T23:59:59.999Z', 'tidewater', bank, '2031-03-07T06:00:00.000Z'],
-      ['2032-02-28T12:00:00.000Z', 'meridian', {}, '2032-02-29T06:00:00.000Z'],
-      ['2031-12-31T12:00:00.000Z', 'tidewater', bank, '2032-01-02T06:00:00.000Z'],
-    ])('at %s of %s is paid out at its morning', async (capturedAt, _provider, body, paidAt) => {
-      await shop.time.freeze();
-      await shop.time.advance({ to: capturedAt });
-      const { id } = await shop.life.paid(['capture'], body);
-      expect((await shop.time.to(Date.parse(paidAt) - 1)).happened).toEqual([]);
-      expect((await shop.life.read(id)).status).toBe('captured');
-      const { happened } = await shop.time.advance({ to: paidAt });
-      expect(happened).toMatchObject([
-        { at: paidAt, id, action: 'settle', to: 'settled', event: 'payment.settled' },
-      ]);
-      expect(await shop.life.read(id)).toMatchObject({
-        status: 'settled',
-        settledAt: paidAt,
-        reconciliation: 'matched',
-      });
-      expect(await shop.life.balances(id)).toEqual({ bank: 10_000, merchant_available: -9_680, fees: -320 });
-      expect((await report(paidAt.slice(0, 10))).data).toHaveLength(1);
-    });
-
-    test('is paid out at once by hand, in the report of that day, and not again', async () => {
-      const { id } = await shop.life.paid(['capture', 'settle']);
-      expect(await report('2031-03-04')).toMatchObject({ status: 'open', lines: 1 });
-      expect((await shop.time.advance({ seconds: 10 * 86_400 })).happened).toEqual([]);
-      expect((await listed()).data).toMatchObject([{ id: '2031-03-04', lines: 1 }]);
-      expect((await shop.life.read(id)).settledAt).toBe(text(start));
-    });
-
-    test('of which a part was refunded is paid out without it, and stays partially refunded', async () => {
-      const { id } = await shop.life.paid(['capture', { action: 'refund', amount: 2_500 }]);
-      const { happened } = await shop.time.advance({ seconds: 86_400 });
-      expect(happened).toMatchObject([
-        { at: morning, action: 'settle', to: 'partially_refunded', event: 'payment.settled' },
-      ]);
-      expect(await shop.life.read(id)).toMatchObject({
-        status: 'partially_refunded',
-        settledAt: morning,
-        reconciliation: 'matched',
-      });
-      expect((await report(tomorrow)).data).toMatchObject([{ gross: 7_500, fee: 320, net: 7_180 }]);
-      expect(await shop.life.balances(id)).toEqual({ bank: 7_500, merchant_available: -7_180, fees: -320 });
-    });
-
-    test('with a refund under way is paid out in whole; the refund comes from the bank', async () => {
-      const { id } = await shop.life.paid(['capture'], { scenario: 'refund_pending' });
-      const refund = done(await shop.life.refund(id, { amount: 2_500 }));
-      await shop.time.advance({ seconds: 86_400 });
-      expect((await report(tomorrow)).data).toMatchObject([{ gross: 10_000, fee: 320, net: 9_680 }]);
-      done(await shop.life.advanceRefund(refund.id, { action: 'succeed' }));
-      expect(await shop.life.balances(id)).toEqual({ bank: 7_500, merchant_available: -7_180, fees: -320 });
-    });
-
-    test('that was refunded in whole is never paid out', async () => {
-      await shop.life.paid(['capture', 'refund']);
-      expect((await shop.time.advance({ seconds: 30 * 86_400 })).happened).toEqual([]);
-      expect((await listed()).data).toEqual([]);
-    });
-
-    test.each<[what: string, wonAt: string, paidAt: string]>([
-      ['before its morning with the run that was promised', '2031-03-04T20:00:00.000Z', morning],
-      ['on the minute with that very run', '2031-03-07T06:00:00.000Z', '2031-03-07T06:00:00.000Z'],
-      ['later with the next run', '2031-03-07T06:00:00.001Z', '2031-03-08T06:00:00.000Z'],
-    ])('whose dispute is won is paid out %s', async (_what, wonAt, paidAt) => {
-      await shop.time.freeze();
-      const { id, disputeId } = await shop.life.paid(['capture', 'dispute']);
-      expect((await shop.time.advance({ to: wonAt })).happened).toEqual([]);
-      done(await shop.life.advanceDispute(String(disputeId), { to: 'won' }));
-      const { happened } = await shop.time.advance({ seconds: 30 * 86_400 });
-      expect(happened).toMatchObject([{ at: paidAt, id, action: 'settle' }]);
-      expect((await report(paidAt.slice(0, 10))).data).toMatchObject([{ gross: 10_000, net: 9_680 }]);
-    });
-
     test('of another application is paid out by the clock of that one, in the report of the organization', async () => {
       const sister = await shop.addKey({ application: 'second' });
       const client = sister.clientOn(app);
-      await clockwork(client).to(start + 100 * dayMs);
-      await lifecycle(client).paid(['capture']);
-      await shop.time.advance({ seconds: 5 * 86_400 });
+      await clockApi(client).advanceTo(startTime + 100 * dayMs);
+      await paymentApi(client).createAndAdvance(['capture']);
+      await shop.clock.advance({ seconds: 5 * 86_400 });
       expect((await listed()).data).toEqual([]);
-      await clockwork(client).advance({ seconds: 86_400 });
+      await clockApi(client).advance({ seconds: 86_400 });
       // Her day is far ahead of ours, so it is not over for us.
       expect((await listed()).data).toMatchObject([{ id: '2031-06-13', status: 'open', lines: 1 }]);
-      await clockwork(client).advance({ seconds: 86_400 });
-      expect(done(await client.get(settlements)).data).toMatchObject([{ status: 'closed' }]);
+      await clockApi(client).advance({ seconds: 86_400 });
+      expect(expectOk(await client.get(settlements)).data).toMatchObject([{ status: 'closed' }]);
       expect((await listed()).data).toMatchObject([{ status: 'open' }]);
     });
   });
 
   describe('200', () => {
     test('a report shows each line with the names of the provider and none of ours', async () => {
-      const payment = await shop.life.paid(['capture']);
-      await shop.time.to(Date.parse(morning));
+      const payment = await shop.payments.createAndAdvance(['capture']);
+      await shop.clock.advanceTo(Date.parse(morning));
       expect(await report(tomorrow)).toEqual({
         object: 'settlement',
         sandbox: true,
@@ -179,37 +98,16 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
       expect(JSON.stringify(await report(tomorrow))).not.toContain(payment.id);
     });
 
-    test.each<[provider: string, body: Readonly<Record<string, unknown>>, date: string]>([
-      ['meridian', {}, tomorrow],
-      ['tidewater', bank, '2031-03-06'],
-    ])(
-      '%s names a payment in its report as in its events, and the payment names neither',
-      async (provider, body, date) => {
-        const { id } = await shop.life.paid(['authorize', 'capture'], body);
-        await shop.time.advance({ seconds: 3 * 86_400 });
-        const [line] = (await report(date)).data;
-        const told = (await shop.life.list(id, 'provider_events')).body.data;
-        expect(told.length).toBeGreaterThanOrEqual(3);
-        expect(new Set(told.map((one) => one.providerTransactionId))).toEqual(
-          new Set([line?.providerTransactionId]),
-        );
-        expect(line?.provider).toBe(provider);
-        const shown = JSON.stringify(await shop.life.read(id));
-        expect(shown).not.toContain(String(line?.providerTransactionId));
-        expect(shown).not.toContain(provider);
-      },
-    );
-
     test('the days of reports are listed newest first, in pages, with totals by currency', async () => {
-      await shop.life.paid(['capture'], { amount: 20_000, currency: 'USD' });
-      await shop.life.paid(['capture'], { amount: 5_000 });
-      await shop.life.paid(['capture'], { amount: 1_000 });
-      await shop.life.paid(['capture'], { amount: 700, currency: 'JPY', ...bank });
+      await shop.payments.createAndAdvance(['capture'], { amount: 20_000, currency: 'USD' });
+      await shop.payments.createAndAdvance(['capture'], { amount: 5_000 });
+      await shop.payments.createAndAdvance(['capture'], { amount: 1_000 });
+      await shop.payments.createAndAdvance(['capture'], { amount: 700, currency: 'JPY', ...bank });
       for (let i = 0; i < 4; i += 1) {
-        await shop.time.advance({ seconds: 86_400 });
-        await shop.life.paid(['capture']);
+        await shop.clock.advance({ seconds: 86_400 });
+        await shop.payments.createAndAdvance(['capture']);
       }
-      await shop.time.to(start + 4 * dayMs + 20 * hourMs);
+      await shop.clock.advanceTo(startTime + 4 * dayMs + 20 * hourMs);
       const all = await listed();
       expect(all).toMatchObject({ object: 'list', status: 'ok', hasMore: false, nextCursor: null });
       expect(all.data.map(({ id, date, lines, status }) => [id, date, lines, status])).toEqual([
@@ -233,7 +131,7 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
         ],
       ]);
       for (const limit of [1, 2, 4, 5, 100])
-        expect(await walked((query) => shop.client.get(settlements, query), limit)).toEqual(all.data);
+        expect(await listAll((query) => shop.client.get(settlements, query), limit)).toEqual(all.data);
       for (const { id, totals, lines, status } of all.data)
         expect(await report(id)).toMatchObject({ totals, lines, status });
     });
@@ -243,24 +141,24 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
     });
 
     test('a report is open until its day is over by the clock, and open again when the clock goes back', async () => {
-      await shop.life.paid(['capture']);
-      await shop.time.freeze();
-      await shop.time.advance({ to: `${tomorrow}T23:59:59.999Z` });
+      await shop.payments.createAndAdvance(['capture']);
+      await shop.clock.freeze();
+      await shop.clock.advance({ to: `${tomorrow}T23:59:59.999Z` });
       expect((await report(tomorrow)).status).toBe('open');
-      await shop.time.advance({ to: '2031-03-06T00:00:00.000Z' });
+      await shop.clock.advance({ to: '2031-03-06T00:00:00.000Z' });
       expect((await report(tomorrow)).status).toBe('closed');
-      await shop.time.reset();
+      await shop.clock.reset();
       expect((await report(tomorrow)).status).toBe('open');
     });
 
     test('the lines of a report come in pages, in the order in which they were settled', async () => {
       const made = [];
-      for (let i = 0; i < 7; i += 1) made.push(await shop.life.paid(['capture', 'settle']));
+      for (let i = 0; i < 7; i += 1) made.push(await shop.payments.createAndAdvance(['capture', 'settle']));
       const names = made.map(({ id }) => nameOf(id));
       const whole = await report('2031-03-04');
       expect(whole.data.map(({ providerTransactionId }) => providerTransactionId)).toEqual(names);
       for (const limit of [1, 3, 7, 8])
-        expect(await walked((query) => shop.client.get(`${settlements}/2031-03-04`, query), limit)).toEqual(
+        expect(await listAll((query) => shop.client.get(`${settlements}/2031-03-04`, query), limit)).toEqual(
           whole.data,
         );
       expect(await report('2031-03-04', 'limit=2')).toMatchObject({ lines: 7, hasMore: true });
@@ -275,7 +173,7 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
 
   /** Lines as the engine would write them, many at once. */
   async function insertLines(date: string, count: number, gross: bigint): Promise<void> {
-    await rowsOf(
+    await queryRows(
       server,
       `insert into settlement_lines (org_id, id, app_id, settled_on, provider, provider_transaction_id, payment_id,
           currency, ledger_gross, ledger_fee, gross, fee, result, request_id, created_at)
@@ -287,9 +185,9 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
 
   describe('as CSV', () => {
     test('a report is a file with the same lines, and says its name', async () => {
-      const one = await shop.life.paid(['capture']);
-      const two = await shop.life.paid(['capture'], { amount: 1_000, currency: 'usd' });
-      await shop.time.advance({ seconds: 86_400 });
+      const one = await shop.payments.createAndAdvance(['capture']);
+      const two = await shop.payments.createAndAdvance(['capture'], { amount: 1_000, currency: 'usd' });
+      await shop.clock.advance({ seconds: 86_400 });
       const file = await csv(tomorrow);
       expect(file.status).toBe(200);
       expect(file.text).toBe(
@@ -310,7 +208,7 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
       expect(file.headers).not.toHaveProperty('next-cursor');
     });
 
-    test.each<[accept: string, isCsv: boolean]>([
+    const accepted: readonly (readonly [accept: string, isCsv: boolean])[] = [
       ['text/csv', true],
       ['TEXT/CSV', true],
       ['text/csv;charset=utf-8', true],
@@ -324,17 +222,22 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
       ['text/csvx', false],
       ['text/csv;q=0', false],
       ['text/csv; q=0.000, application/json', false],
-    ])('Accept: %s', async (accept, isCsv) => {
-      await shop.life.paid(['capture', 'settle']);
-      const { status, headers, text: body } = await csv('2031-03-04', '', accept);
-      expect(status).toBe(200);
-      expect(headers['content-type']).toBe(`${isCsv ? 'text/csv' : 'application/json'}; charset=utf-8`);
-      if (isCsv) expect(body.startsWith(`${head}\r\n`)).toBe(true);
-      else expect(JSON.parse(body)).toMatchObject({ object: 'settlement' });
+    ];
+
+    test('the Accept header decides whether a report is CSV or JSON', async () => {
+      await shop.payments.createAndAdvance(['capture', 'settle']);
+      for (const [accept, isCsv] of accepted) {
+        const { status, headers, text: body } = await csv('2031-03-04', '', accept);
+        expect(status, accept).toBe(200);
+        const type = `${isCsv ? 'text/csv' : 'application/json'}; charset=utf-8`;
+        expect(headers['content-type'], accept).toBe(type);
+        if (isCsv) expect(body.startsWith(`${head}\r\n`), accept).toBe(true);
+        else expect(JSON.parse(body), accept).toMatchObject({ object: 'settlement' });
+      }
     });
 
     test('it comes in parts when asked, each with its head, and a header says where it goes on', async () => {
-      for (let i = 0; i < 5; i += 1) await shop.life.paid(['capture', 'settle']);
+      for (let i = 0; i < 5; i += 1) await shop.payments.createAndAdvance(['capture', 'settle']);
       const whole = (await csv('2031-03-04')).text.split('\r\n').slice(1, -1);
       expect(whole).toHaveLength(5);
       const parts: string[][] = [];
@@ -368,13 +271,13 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
     });
 
     test('a day on which the provider reported nothing is a head alone', async () => {
-      await shop.life.paid(['capture', 'settle'], { scenario: 'settle_missing' });
+      await shop.payments.createAndAdvance(['capture', 'settle'], { scenario: 'settle_missing' });
       expect((await csv('2031-03-04')).text).toBe(`${head}\r\n`);
       expect(await report('2031-03-04')).toMatchObject({ lines: 0, data: [] });
     });
 
     test('the list of days is JSON all the same', async () => {
-      await shop.life.paid(['capture', 'settle']);
+      await shop.payments.createAndAdvance(['capture', 'settle']);
       const answer = await shop.client.get(settlements, '', { headers: { accept: 'text/csv' } });
       expect(answer.body).toMatchObject({ object: 'list', data: [{ id: '2031-03-04' }] });
     });
@@ -388,44 +291,46 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
   });
 
   describe('400', () => {
-    test.each<[query: string, param: string]>([
-      ['limit=0', 'limit'],
-      ['limit=101', 'limit'],
-      ['limit=x', 'limit'],
-      ['cursor=', 'cursor'],
-      ['date=2031-03-04', 'date'],
-      ['status=open', 'status'],
-    ])('?%s', async (query, param) => {
-      await shop.life.paid(['capture', 'settle']);
-      for (const path of [settlements, `${settlements}/2031-03-04`]) {
-        const answer = await shop.client.get(path, query);
-        expect([answer.code, answer.body.error.param]).toEqual(['invalid_request', param]);
+    test('a query that a list or report does not know is refused', async () => {
+      await shop.payments.createAndAdvance(['capture', 'settle']);
+      const refused: readonly (readonly [query: string, param: string])[] = [
+        ['limit=0', 'limit'],
+        ['limit=101', 'limit'],
+        ['limit=x', 'limit'],
+        ['cursor=', 'cursor'],
+        ['date=2031-03-04', 'date'],
+        ['status=open', 'status'],
+      ];
+      for (const [query, param] of refused) {
+        for (const path of [settlements, `${settlements}/2031-03-04`]) {
+          const answer = await shop.client.get(path, query);
+          expect([answer.code, answer.body.error.param], query).toEqual(['invalid_request', param]);
+        }
       }
     });
 
-    test.each<[what: string, cursor: string]>([
-      ['nonsense', 'x'],
-      ['a payment', cursorOf('pay_01m7epxwjmf7za77rhky2f93cc')],
-      ['a day of the other list', cursorOf('2031-03-04')],
-    ])('a cursor of %s is none of a report', async (_what, cursor) => {
-      await shop.life.paid(['capture', 'settle']);
-      const answer = await shop.client.get(`${settlements}/2031-03-04`, `cursor=${cursor}`);
-      expect([answer.code, answer.body.error.param]).toEqual(['invalid_cursor', 'cursor']);
-    });
-
-    test.each<[what: string, cursor: string]>([
-      ['nonsense', 'x'],
-      ['a line of the other list', cursorOf('stl_01m7epxwjmf7za77rhky2f93cc')],
-      ['a day written in another way', `${cursorOf('2031-03-04')}=`],
-    ])('a cursor of %s is none of the list', async (_what, cursor) => {
-      const answer = await shop.client.get(settlements, `cursor=${cursor}`);
-      expect([answer.code, answer.body.error?.param]).toEqual(['invalid_cursor', 'cursor']);
+    test('a cursor that is not of the list is refused', async () => {
+      await shop.payments.createAndAdvance(['capture', 'settle']);
+      const line = cursorOf('stl_01m7epxwjmf7za77rhky2f93cc');
+      const day = cursorOf('2031-03-04');
+      const refused: readonly (readonly [path: string, cursor: string])[] = [
+        [`${settlements}/2031-03-04`, 'x'],
+        [`${settlements}/2031-03-04`, cursorOf('pay_01m7epxwjmf7za77rhky2f93cc')],
+        [`${settlements}/2031-03-04`, day],
+        [settlements, 'x'],
+        [settlements, line],
+        [settlements, `${day}=`],
+      ];
+      for (const [path, cursor] of refused) {
+        const answer = await shop.client.get(path, `cursor=${cursor}`);
+        expect([answer.code, answer.body.error?.param], cursor).toEqual(['invalid_cursor', 'cursor']);
+      }
     });
   });
 
   describe('401, 403 and 404', () => {
     test('reports need a key with payments:read', async () => {
-      await shop.life.paid(['capture', 'settle']);
+      await shop.payments.createAndAdvance(['capture', 'settle']);
       const lesser = await shop.addKey({ scopes: ['payments:write', 'transfers:read', 'customers:read'] });
       for (const path of [settlements, `${settlements}/2031-03-04`]) {
         expect((await new ApiClient(app, null).get(path)).code).toBe('api_key_missing');
@@ -435,17 +340,25 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
       }
     });
 
-    test.each(['2031-03-05', '2031-02-30', '2031-13-01', '2031-3-4', 'today', '20310304', 'stl_1', '%20'])(
-      'there is no report of %s',
-      async (date) => {
-        await shop.life.paid(['capture', 'settle']);
-        expect((await shop.client.get(`${settlements}/${date}`)).code).toBe('resource_not_found');
-      },
-    );
+    test('a day without a report, or text that is not a day, is not found', async () => {
+      await shop.payments.createAndAdvance(['capture', 'settle']);
+      const dates = [
+        '2031-03-05',
+        '2031-02-30',
+        '2031-13-01',
+        '2031-3-4',
+        'today',
+        '20310304',
+        'stl_1',
+        '%20',
+      ];
+      for (const date of dates)
+        expect((await shop.client.get(`${settlements}/${date}`)).code, date).toBe('resource_not_found');
+    });
 
     test('the reports of another organization are not there', async () => {
-      const stranger = await openShop(server, app);
-      await stranger.life.paid(['capture', 'settle']);
+      const stranger = await openMerchant(server, { app });
+      await stranger.payments.createAndAdvance(['capture', 'settle']);
       expect((await stranger.client.get(`${settlements}/2031-03-04`)).status).toBe(200);
       expect((await shop.client.get(`${settlements}/2031-03-04`)).code).toBe('resource_not_found');
       expect((await listed()).data).toEqual([]);

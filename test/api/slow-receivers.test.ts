@@ -3,12 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import type { Body } from '../support/api-client.ts';
+import { expectOk } from '../support/api-client.ts';
+import { payments } from '../support/payments.ts';
 import { openReceiver, type Receiver, type Reply } from '../support/receiver.ts';
-import { databaseKinds, sharedServer } from '../support/server.ts';
+import { databaseKinds, queryRows, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { rowsOf } from './clockwork.ts';
-import { done } from './lifecycle.ts';
-import { payments } from './trails.ts';
 
 const webhooks = 'developer_api_webhooks';
 const paymentsCount = 200;
@@ -62,7 +61,7 @@ describe.each(databaseKinds)('slow receivers on %s', (kind) => {
 
   async function endpoint({ client }: Tenant, receiver: Receiver, settings: object = {}): Promise<string> {
     const asked = { url: receiver.url, eventTypes: ['payment.created'], ...settings };
-    return done(await client.post(webhooks, asked)).id;
+    return expectOk(await client.post(webhooks, asked)).id;
   }
 
   async function pay({ key }: Tenant): Promise<string> {
@@ -90,7 +89,7 @@ describe.each(databaseKinds)('slow receivers on %s', (kind) => {
   }
 
   const errorsOf = (webhookId: string) =>
-    rowsOf<{ error: string | null; ms: number; status: number | null; body: string | null }>(
+    queryRows<{ error: string | null; ms: number; status: number | null; body: string | null }>(
       server,
       `select a.error, a.duration_ms as ms, a.response_status as status, a.response_body as body
         from delivery_attempts a join deliveries d on d.org_id = a.org_id and d.id = a.delivery_id where d.webhook_id = $1`,
@@ -108,12 +107,13 @@ describe.each(databaseKinds)('slow receivers on %s', (kind) => {
     await endpoint(shop, good);
 
     const lastAt = await run(shop, good);
-    // The hanging endpoint gets its next requests when its first attempts have timed out, after 10 s.
+    // Each of its requests times out after 10 s: it would get its last one after six minutes, however fast the machine is.
+    const triedMeanwhile = hanging.received.filter(({ at }) => at < lastAt).length;
+    expect(triedMeanwhile, 'the good endpoint did not wait for the hanging one').toBeLessThan(
+      paymentsCount / 2,
+    );
     await hanging.waitFor(hangingMax + 1);
     const rss = process.memoryUsage().rss;
-    expect(lastAt, 'the good endpoint had everything before').toBeLessThan(
-      hanging.received[hangingMax]?.at ?? 0,
-    );
     expect(hanging.atOnce()).toBe(hangingMax);
     expect(dripping.atOnce()).toBe(drippingMax);
 
@@ -121,7 +121,7 @@ describe.each(databaseKinds)('slow receivers on %s', (kind) => {
       const found = await errorsOf(hangingId);
       expect(found.length).toBeGreaterThanOrEqual(hangingMax);
       return found;
-    }, 60_000);
+    }, 120_000);
     for (const { error } of late) expect(error).toBe('Timeout: no answer within 10 seconds.');
     // A 2xx decides, also when the body has no end.
     for (const attempt of await errorsOf(drippingId))
@@ -130,8 +130,11 @@ describe.each(databaseKinds)('slow receivers on %s', (kind) => {
         status: 200,
         body: expect.stringMatching(/^\.{20,105}$/),
       });
-    const failed = await errorsOf(failingId);
-    expect(failed.length).toBeGreaterThanOrEqual(paymentsCount);
+    const failed = await vi.waitFor(async () => {
+      const found = await errorsOf(failingId);
+      expect(found.length).toBeGreaterThanOrEqual(paymentsCount);
+      return found;
+    }, 120_000);
     for (const { status, body } of failed) expect([status, body]).toEqual([500, 'no']);
     expect((rss - before) / 1024 / 1024).toBeLessThan(300);
 

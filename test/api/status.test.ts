@@ -7,9 +7,9 @@ import { apiVersion } from '../../src/kernel/version.ts';
 import { routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, seenCodes } from '../support/api-client.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
 import { databaseKinds, openApp, openServer, sharedServer } from '../support/server.ts';
 import { newKey, type Tenant, tenant } from '../support/tenant.ts';
-import { provokedBy } from './codes.ts';
 
 const status = 'developer_api_status';
 const capabilities = 'developer_api_capabilities';
@@ -393,5 +393,5 @@ test('a rate limit in the configuration reaches the answers', async () => {
 });
 
 test('this file provokes the codes that it is said to provoke', () => {
-  expect([...seenCodes].sort()).toEqual(provokedBy.status);
+  expect([...seenCodes].sort()).toEqual(expectedErrorCodes.status);
 });

@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Engine } from '../../src/engine/engine.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
 import { type Answer as EngineAnswer, refusalAnswer, type Submission } from '../../src/engine/submission.ts';
+import { claim } from '../../src/http/idempotency.ts';
 import { refuse } from '../../src/kernel/errors.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { beginAdvance, finishAdvance } from '../../src/resources/clocks/machine.ts';
@@ -11,38 +12,38 @@ import { fireTimers } from '../../src/resources/timers/machine.ts';
 import type { Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { startTimers } from '../../src/workers/timers.ts';
-import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
+import { autoAdvanceChains } from '../model/auto-advance-chains.ts';
+import { expectOk, runConcurrently } from '../support/api-client.ts';
 import {
-  type Abandoned,
-  type Advanced,
-  abandonAdvance,
-  clockwork,
+  type AdvanceBody,
+  clock,
+  clockApi,
   dayMs,
-  expectSorted,
+  effectsOf,
+  expectTimeOrder,
   hourMs,
-  movedBy,
-  openShop,
-  rowsOf,
-  type Shop,
+  isoTime,
   secondMs,
-  start,
-  submissionOf,
-  text,
+  startTime,
   timersOf,
-} from './clockwork.ts';
-import { done, lifecycle } from './lifecycle.ts';
-import { payments, together } from './trails.ts';
+} from '../support/clock.ts';
+import { type Merchant, openMerchant } from '../support/merchant.ts';
+import { paymentApi, payments } from '../support/payments.ts';
+import { databaseKinds, openApp, queryRows, sharedServer } from '../support/server.ts';
+import { submission } from '../support/submission.ts';
+import { type InterruptedAdvance, interruptAdvance } from './interrupted-advance.ts';
 
 const week = 7 * dayMs;
 const weekSeconds = week / secondMs;
 
+/** Due times are tested in test/model/timers.test.ts; deadlines and the order of steps in src/resources/{payment-moves,clocks,timers}. */
 describe.each(databaseKinds)('timers on %s', (kind) => {
   let server: Server;
   let app: FastifyInstance;
-  let wall = start;
+  let wall = startTime;
   /** How far the wall clock goes with every look at it. */
   let tick = 0;
-  let shop: Shop;
+  let shop: Merchant;
   let runner: ClockRunner;
   const errors: string[] = [];
 
@@ -63,24 +64,24 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
     });
   });
   beforeEach(async () => {
-    [wall, tick] = [start, 0];
+    [wall, tick] = [startTime, 0];
     errors.length = 0;
-    shop = await openShop(server, app);
+    shop = await openMerchant(server, { app });
   });
 
-  const statusOf = async (id: string) => (await shop.life.read(id)).status;
-  const dispute = async (id: string) => done(await shop.client.get(`developer_api_disputes/${id}`));
+  const statusOf = async (id: string) => (await shop.payments.read(id)).status;
+  const dispute = async (id: string) => expectOk(await shop.client.get(`developer_api_disputes/${id}`));
   const disputed = async (steps: readonly (string | object)[] = ['capture', 'dispute']) => {
-    const payment = await shop.life.paid(steps);
+    const payment = await shop.payments.createAndAdvance(steps);
     return { payment, disputeId: String(payment.disputeId) };
   };
 
   describe('an authorization', () => {
     test('lapses after seven days: the payment is expired, the hold released, and an event tells', async () => {
-      const { id } = await shop.life.paid(['authorize'], { captureMethod: 'manual' });
-      expect(await shop.life.balances(id)).toEqual({ provider_holds: 10_000, hold_obligations: -10_000 });
-      const advanced = await shop.time.advance({ seconds: weekSeconds });
-      const at = text(start + week);
+      const { id } = await shop.payments.createAndAdvance(['authorize'], { captureMethod: 'manual' });
+      expect(await shop.payments.balances(id)).toEqual({ provider_holds: 10_000, hold_obligations: -10_000 });
+      const advanced = await shop.clock.advance({ seconds: weekSeconds });
+      const at = isoTime(startTime + week);
       expect(advanced).toMatchObject({
         complete: true,
         now: at,
@@ -105,7 +106,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
         'to',
         'event',
       ]);
-      const payment = await shop.life.read(id);
+      const payment = await shop.payments.read(id);
       expect(payment).toMatchObject({
         status: 'expired',
         amountCapturable: 0,
@@ -115,13 +116,13 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
         allowedActions: [],
       });
       expect(payment).not.toHaveProperty('authorizationExpiresAt');
-      const entries = (await shop.life.list(id, 'ledger_entries')).body.data;
+      const entries = (await shop.payments.list(id, 'ledger_entries')).body.data;
       expect(entries.map(({ reason, createdAt }) => [reason, createdAt])).toEqual([
         ['release', at],
-        ['authorize', text(start)],
+        ['authorize', isoTime(startTime)],
       ]);
-      expect(await shop.life.balances(id)).toEqual({});
-      const events = await rowsOf(
+      expect(await shop.payments.balances(id)).toEqual({});
+      const events = await queryRows(
         server,
         `select type, sequence, app_id as "appId", created_at as "createdAt", request_id as "requestId",
           data->>'status' as status from events where org_id = $1 and resource_id = $2 and sequence > 2`,
@@ -132,70 +133,21 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
           type: 'payment.expired',
           sequence: 3,
           appId: shop.appId,
-          createdAt: start + week,
+          createdAt: startTime + week,
           requestId: advanced.requestId,
           status: 'expired',
         },
       ]);
-      const [told] = (await shop.life.list(id, 'provider_events')).body.data;
+      const [told] = (await shop.payments.list(id, 'provider_events')).body.data;
       expect(told).toMatchObject({ type: 'charge.authorization_expired', receivedAt: at });
-    });
-
-    test('does not lapse a millisecond earlier', async () => {
-      await shop.time.freeze();
-      const { id } = await shop.life.paid(['authorize']);
-      expect((await shop.time.to(start + week - 1)).happened).toEqual([]);
-      expect(await statusOf(id)).toBe('authorized');
-      expect((await shop.time.to(start + week)).happened).toHaveLength(1);
-      expect(await statusOf(id)).toBe('expired');
-    });
-
-    test('lapses at its own instant, however far the clock is moved', async () => {
-      const { id } = await shop.life.paid(['authorize']);
-      await shop.time.advance({ seconds: 365 * 86_400 });
-      expect((await shop.life.read(id)).expiredAt).toBe(text(start + week));
-    });
-
-    test('of a payment captured in part lapses to captured, and that is paid out the next morning', async () => {
-      const { id } = await shop.life.paid(['authorize', { action: 'capture', amount: 4_000 }]);
-      wall += 2 * dayMs;
-      expect((await shop.life.advance(id, { action: 'capture', amount: 1_000 })).body.status).toBe(
-        'partially_captured',
-      );
-      const { happened } = await shop.time.to(start + 9 * dayMs);
-      expect(happened.map(({ at, action, from, to, event }) => [at, action, from, to, event])).toEqual([
-        [text(start + week), 'expire', 'partially_captured', 'captured', 'payment.captured'],
-        ['2031-03-12T06:00:00.000Z', 'settle', 'captured', 'settled', 'payment.settled'],
-      ]);
-      const payment = await shop.life.read(id);
-      expect(payment).toMatchObject({ status: 'settled', amountCaptured: 5_000, amountCapturable: 0 });
-      expect(payment).not.toHaveProperty('expiredAt');
-      expect(await shop.life.balances(id)).not.toHaveProperty('provider_holds');
-    });
-
-    test('that has lapsed cannot be captured or canceled, timer fired or not', async () => {
-      const { id } = await shop.life.paid(['authorize'], { captureMethod: 'manual' });
-      const sister = await shop.life.paid(['authorize'], { captureMethod: 'manual' });
-      wall = start + week - 1;
-      expect((await shop.life.advance(sister.id, { action: 'capture' })).body.status).toBe('captured');
-      wall = start + week;
-      for (const body of [{ action: 'capture' }, { action: 'cancel' }, { to: 'captured' }, {}]) {
-        const answer = await shop.life.advance(id, body);
-        expect(answer.code, answer.text).toBe('invalid_state_transition');
-        expect(answer.body.error.details).toMatchObject({ status: 'expired' });
-      }
-      // A refusal changes nothing: the timer has still to come.
-      expect(await shop.life.read(id)).toMatchObject({ status: 'authorized', version: 2 });
-      await runner.runDue(shop);
-      expect(await shop.life.read(id)).toMatchObject({ status: 'expired', expiredAt: text(start + week) });
     });
   });
 
   describe('a dispute', () => {
     test('that nobody answers is lost at its deadline, and the payment is charged back', async () => {
       const { payment, disputeId } = await disputed();
-      const at = text(start + week);
-      const { happened } = await shop.time.advance({ seconds: weekSeconds });
+      const at = isoTime(startTime + week);
+      const { happened } = await shop.clock.advance({ seconds: weekSeconds });
       expect(happened).toEqual([
         {
           at,
@@ -217,291 +169,94 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
         },
       ]);
       expect(await dispute(disputeId)).toMatchObject({ status: 'lost', closedAt: at });
-      expect(await shop.life.read(payment.id)).toMatchObject({ status: 'charged_back', chargedBackAt: at });
-      expect(await shop.life.balances(payment.id)).toEqual({ fees: -320, merchant_pending: 320 });
-    });
-
-    test('is open a millisecond before its deadline', async () => {
-      await shop.time.freeze();
-      const { disputeId } = await disputed();
-      expect((await shop.time.to(start + week - 1)).happened).toEqual([]);
-      expect((await shop.life.advanceDispute(disputeId, { action: 'submit_evidence' })).body.status).toBe(
-        'under_review',
-      );
-    });
-
-    test('takes no evidence after its deadline, timer fired or not', async () => {
-      const { disputeId } = await disputed();
-      wall = start + week;
-      for (const body of [{ action: 'submit_evidence', evidence: { a: 'b' } }, { to: 'won' }, {}]) {
-        const answer = await shop.life.advanceDispute(disputeId, body);
-        expect(answer.code, answer.text).toBe('invalid_state_transition');
-        expect(answer.body.error.details).toMatchObject({ status: 'lost' });
-      }
-      expect(await dispute(disputeId)).toMatchObject({
-        status: 'needs_response',
-        version: 1,
-        evidence: null,
+      expect(await shop.payments.read(payment.id)).toMatchObject({
+        status: 'charged_back',
+        chargedBackAt: at,
       });
-    });
-
-    test('that was answered does not lapse; its next stage has a deadline of its own', async () => {
-      const { payment, disputeId } = await disputed();
-      wall += dayMs;
-      await shop.life.advanceDispute(disputeId, { action: 'submit_evidence' });
-      expect((await shop.time.advance({ seconds: 30 * 86_400 })).happened).toEqual([]);
-      const { body } = await shop.life.advanceDispute(disputeId, { action: 'escalate' });
-      const respondBy = start + 31 * dayMs + week;
-      expect(body.respondBy).toBe(text(respondBy));
-      const { happened } = await shop.time.to(respondBy);
-      expect(happened.map(({ type, to }) => [type, to])).toEqual([
-        ['dispute', 'lost'],
-        ['payment', 'charged_back'],
-      ]);
-      expect(await statusOf(payment.id)).toBe('charged_back');
-    });
-
-    test('of a part that lapses leaves the payment to be paid out, without that part', async () => {
-      const { payment } = await disputed(['capture', { action: 'dispute', amount: 2_500 }]);
-      const { happened } = await shop.time.advance({ seconds: 30 * 86_400 });
-      expect(happened.map(({ at, type, action, to }) => [at, type, action, to])).toEqual([
-        [text(start + week), 'dispute', 'expire', 'lost'],
-        [text(start + week), 'payment', 'dispute_lost', 'captured'],
-        ['2031-03-12T06:00:00.000Z', 'payment', 'settle', 'settled'],
-      ]);
-      expect((await shop.life.balances(payment.id)).bank).toBe(7_500);
+      expect(await shop.payments.balances(payment.id)).toEqual({ fees: -320, merchant_pending: 320 });
     });
   });
 
   describe('what is overdue', () => {
     test('happens first, at its own instant, when something else is asked of the payment', async () => {
-      const { id } = await shop.life.paid(['capture']);
-      wall = start + 3 * dayMs;
-      const refunded = done(await shop.life.advance(id, { action: 'refund', amount: 1_000 }));
+      const { id } = await shop.payments.createAndAdvance(['capture']);
+      wall = startTime + 3 * dayMs;
+      const refunded = expectOk(await shop.payments.advance(id, { action: 'refund', amount: 1_000 }));
       expect(refunded).toMatchObject({ status: 'partially_refunded', settledAt: '2031-03-05T06:00:00.000Z' });
-      const moves = (await shop.life.list(id, 'history')).body.data;
+      const moves = (await shop.payments.list(id, 'history')).body.data;
       expect(moves.map(({ action, at }) => [action, at])).toEqual([
-        ['refund', text(wall)],
+        ['refund', isoTime(wall)],
         ['settle', '2031-03-05T06:00:00.000Z'],
-        ['capture', text(start)],
-        ['create', text(start)],
+        ['capture', isoTime(startTime)],
+        ['create', isoTime(startTime)],
       ]);
-    });
-
-    test('happens first, too, when the refund is asked for at its own endpoint', async () => {
-      const { id } = await shop.life.paid(['capture']);
-      wall = start + 3 * dayMs;
-      done(await shop.life.refund(id, { amount: 1_000 }));
-      expect((await shop.life.read(id)).settledAt).toBe('2031-03-05T06:00:00.000Z');
-      expect((await shop.life.balances(id)).bank).toBe(9_000);
-    });
-
-    test('happens first, too, when a pending refund is ended', async () => {
-      const { id } = await shop.life.paid(['capture'], { scenario: 'refund_pending' });
-      const refund = done(await shop.life.refund(id, { amount: 1_000 }));
-      wall = start + 3 * dayMs;
-      done(await shop.life.advanceRefund(refund.id, { action: 'succeed' }));
-      expect((await shop.life.read(id)).settledAt).toBe('2031-03-05T06:00:00.000Z');
     });
   });
 
   describe('a timer', () => {
-    type Way = readonly (string | object)[];
-    const settles = '2031-03-05T06:00:00.000Z';
-
-    test.each<[what: string, steps: Way, body: Readonly<Record<string, unknown>>, due: string | null]>([
-      ['that is new', [], {}, null],
-      ['that is new and advances by itself', [], { autoAdvance: true }, text(start + 1_000)],
-      ['that waits for its customer', ['require_action'], {}, null],
-      [
-        'that waits for its customer by itself',
-        ['require_action'],
-        { autoAdvance: true },
-        text(start + 10_000),
-      ],
-      ['that is processed', ['process'], {}, null],
-      ['that is processed by itself', ['process'], { autoAdvance: true }, text(start + 60_000)],
-      ['that is authorized', ['authorize'], {}, text(start + week)],
-      ['that is authorized by itself', ['authorize'], { autoAdvance: true }, text(start + 1_000)],
-      ['that is captured in part', ['authorize', { action: 'capture', amount: 1 }], {}, text(start + week)],
-      ['that is captured', ['capture'], {}, settles],
-      ['that is captured at a bank', ['capture'], bank(), '2031-03-06T06:00:00.000Z'],
-      ['that is captured after its authorization', ['authorize', 'capture'], {}, settles],
-      ['that is canceled', ['authorize', 'cancel'], {}, null],
-      ['that is expired by hand', ['authorize', 'expire'], {}, null],
-      ['that failed', ['fail'], {}, null],
-      ['that failed by itself', ['fail'], { autoAdvance: true }, text(start + 60_000)],
-      [
-        'that failed for good by itself',
-        [{ action: 'fail', failureCode: 'lost_card' }],
-        { autoAdvance: true },
-        null,
-      ],
-      ['that is settled', ['capture', 'settle'], {}, null],
-      ['that is refunded in part', ['capture', { action: 'refund', amount: 1 }], {}, settles],
-      [
-        'that is settled after a refund of a part',
-        ['capture', { action: 'refund', amount: 1 }, 'settle'],
-        {},
-        null,
-      ],
-      ['that is refunded', ['capture', 'refund'], {}, null],
-      ['that is charged back', [{ to: 'charged_back' }], {}, null],
-      [
-        'that will be disputed by itself',
-        ['capture'],
-        { autoAdvance: true, scenario: 'dispute' },
-        text(start + hourMs),
-      ],
-    ])('of a payment %s is there only if it waits, and says when', async (_what, steps, body, due) => {
-      const { id } = await shop.life.paid(steps, body);
-      expect(await timersOf(server, shop.orgId)).toEqual(due === null ? {} : { [id]: due });
-    });
-
     test('follows each move of a dispute and its payment', async () => {
       const { payment, disputeId } = await disputed();
       const seen = async () => timersOf(server, shop.orgId);
-      expect(await seen()).toEqual({ [disputeId]: text(start + week) });
-      await shop.life.advanceDispute(disputeId, { action: 'submit_evidence' });
+      expect(await seen()).toEqual({ [disputeId]: isoTime(startTime + week) });
+      await shop.payments.advanceDispute(disputeId, { action: 'submit_evidence' });
       expect(await seen()).toEqual({});
       wall += dayMs;
-      await shop.life.advanceDispute(disputeId, { action: 'escalate' });
-      expect(await seen()).toEqual({ [disputeId]: text(start + dayMs + week) });
-      await shop.life.advanceDispute(disputeId, { action: 'submit_evidence' });
-      await shop.life.advanceDispute(disputeId, { action: 'win' });
+      await shop.payments.advanceDispute(disputeId, { action: 'escalate' });
+      expect(await seen()).toEqual({ [disputeId]: isoTime(startTime + dayMs + week) });
+      await shop.payments.advanceDispute(disputeId, { action: 'submit_evidence' });
+      await shop.payments.advanceDispute(disputeId, { action: 'win' });
       expect(await seen()).toEqual({ [payment.id]: '2031-03-06T06:00:00.000Z' });
     });
 
-    test.each<[what: string, action: string, end: string]>([
-      ['captured', 'capture', 'captured'],
-      ['canceled', 'cancel', 'canceled'],
-    ])('of an authorization never fires for a payment that was %s in time', async (_what, action, end) => {
-      const { id } = await shop.life.paid(['authorize']);
-      done(await shop.life.advance(id, { action }));
-      const { happened } = await shop.time.advance({ seconds: 30 * 86_400 });
-      expect(happened.filter((one) => one.action === 'expire')).toEqual([]);
-      expect(await statusOf(id)).toBe(end === 'captured' ? 'settled' : end);
-    });
-
     test('that comes too early is written anew and fires nothing', async () => {
-      const { id } = await shop.life.paid(['authorize']);
+      const { id } = await shop.payments.createAndAdvance(['authorize']);
       const early = 'update timers set due_at = $3 where org_id = $1 and id = $2';
-      await rowsOf(server, early, [shop.orgId, id, text(start + hourMs)]);
-      expect(await shop.time.advance({ seconds: 86_400 })).toMatchObject({ complete: true, happened: [] });
-      expect(await timersOf(server, shop.orgId)).toEqual({ [id]: text(start + week) });
-      await rowsOf(server, early, [shop.orgId, id, text(start + hourMs)]);
+      await queryRows(server, early, [shop.orgId, id, isoTime(startTime + hourMs)]);
+      expect(await shop.clock.advance({ seconds: 86_400 })).toMatchObject({ complete: true, happened: [] });
+      expect(await timersOf(server, shop.orgId)).toEqual({ [id]: isoTime(startTime + week) });
+      await queryRows(server, early, [shop.orgId, id, isoTime(startTime + hourMs)]);
       await runner.runDue(shop);
-      expect(await timersOf(server, shop.orgId)).toEqual({ [id]: text(start + week) });
-      expect(await shop.life.read(id)).toMatchObject({ status: 'authorized', version: 2 });
+      expect(await timersOf(server, shop.orgId)).toEqual({ [id]: isoTime(startTime + week) });
+      expect(await shop.payments.read(id)).toMatchObject({ status: 'authorized', version: 2 });
     });
 
     test('of a record that waits for nothing is taken away, and fires nothing', async () => {
-      const { id } = await shop.life.paid(['authorize', 'cancel']);
+      const { id } = await shop.payments.createAndAdvance(['authorize', 'cancel']);
       const stray = 'insert into timers (org_id, id, app_id, resource, due_at) values ($1, $2, $3, $4, $5)';
-      await rowsOf(server, stray, [shop.orgId, id, shop.appId, 'payment', text(start)]);
-      expect(await shop.time.advance({ seconds: 1 })).toMatchObject({ complete: true, happened: [] });
+      await queryRows(server, stray, [shop.orgId, id, shop.appId, 'payment', isoTime(startTime)]);
+      expect(await shop.clock.advance({ seconds: 1 })).toMatchObject({ complete: true, happened: [] });
       expect(await timersOf(server, shop.orgId)).toEqual({});
-    });
-
-    test('whose record cannot be moved does not hold up the others, and is left', async () => {
-      const bad = await shop.life.paid(['authorize']);
-      const good = await Promise.all(Array.from({ length: 5 }, () => shop.life.paid(['authorize'])));
-      await rowsOf(server, `update payments set provider = 'nobody' where org_id = $1 and id = $2`, [
-        shop.orgId,
-        bad.id,
-      ]);
-      const advanced = await shop.time.advance({ seconds: 8 * 86_400 });
-      expect(advanced.complete).toBe(false);
-      expect(advanced.left).toMatchObject({ timers: 1, nextAt: text(start + week) });
-      expect(advanced.happened.map(({ id }) => id).toSorted()).toEqual(good.map(({ id }) => id).toSorted());
-      expect(await statusOf(bad.id)).toBe('authorized');
     });
   });
 
   describe('in order', () => {
-    test('what becomes due on the way takes its place among the others, and is all that happened', async () => {
-      await shop.time.freeze();
-      const lapsing = [];
-      for (const seconds of [0, 5, 30, 70]) {
-        await shop.time.to(start + seconds * secondMs);
-        lapsing.push(await shop.life.paid(['authorize']));
-      }
-      await shop.time.to(start + week - 10 * secondMs);
-      const walking = await shop.life.create({
-        autoAdvance: true,
-        scenario: ['decline:insufficient_funds', 'require_action'],
-      });
-      const advanced = await shop.time.to(start + week + 2 * dayMs);
-      const zero = start + week;
-      const ids = lapsing.map(({ id }) => id);
-      const at = (seconds: number) => text(zero + seconds * secondMs);
-      expect(advanced.happened.map((one) => [one.at, one.id, one.action])).toEqual([
-        [at(-9), walking.id, 'fail'],
-        [at(0), ids[0], 'expire'],
-        [at(5), ids[1], 'expire'],
-        [at(30), ids[2], 'expire'],
-        [at(51), walking.id, 'retry'],
-        [at(52), walking.id, 'require_action'],
-        [at(62), walking.id, 'capture'],
-        [at(70), ids[3], 'expire'],
-        ['2031-03-12T06:00:00.000Z', walking.id, 'settle'],
-      ]);
-      expect(await movedBy(server, shop.orgId, advanced.requestId)).toEqual(advanced.happened);
-    });
-
-    test('six hundred timers and forty chains come as an independent reckoning has them', async () => {
-      tick = 250;
-      const held = await together(Array.from({ length: 600 }), () => shop.life.paid(['authorize']));
+    test('more timers than a round holds, and chains, come as an independent calculation orders them', async () => {
+      tick = 600;
+      const held = await runConcurrently(Array.from({ length: 270 }), () =>
+        shop.payments.createAndAdvance(['authorize']),
+      );
       tick = 0;
       const expiries = held.map(({ authorizationExpiresAt }) => Date.parse(String(authorizationExpiresAt)));
-      expect(new Set(expiries).size).toBe(600);
+      expect(new Set(expiries).size).toBe(270);
       const first = Math.min(...expiries);
       const last = Math.max(...expiries);
       // The chains are spread over the same minutes.
       expect(last - first).toBeGreaterThan(120_000);
-      await shop.time.to(first - 60_000);
-      await shop.time.freeze();
-      const chains: readonly (readonly [scenario: unknown, steps: readonly (readonly [number, string])[]])[] =
-        [
-          ['approve', [[1, 'capture']]],
-          [
-            'require_action',
-            [
-              [1, 'require_action'],
-              [11, 'capture'],
-            ],
-          ],
-          [
-            'async',
-            [
-              [1, 'process'],
-              [61, 'capture'],
-            ],
-          ],
-          ['decline:lost_card', [[1, 'fail']]],
-          [
-            ['decline:do_not_honor', 'async'],
-            [
-              [1, 'fail'],
-              [61, 'retry'],
-              [62, 'process'],
-              [122, 'capture'],
-            ],
-          ],
-        ];
-      const made = await together(
-        Array.from({ length: 40 }, (_, i) => i),
+      await shop.clock.advanceTo(first - 60_000);
+      await shop.clock.freeze();
+      const made = await runConcurrently(
+        Array.from({ length: 10 }, (_, i) => i),
         async (i) => {
-          const [scenario = 'approve', steps = []] = chains[i % chains.length] ?? [];
-          const { id } = await shop.life.create({ autoAdvance: true, scenario });
+          const [scenario = 'approve', steps = []] = autoAdvanceChains[i % autoAdvanceChains.length] ?? [];
+          const { id } = await shop.payments.create({ autoAdvance: true, scenario });
           return { id, steps };
         },
       );
       const expected: [at: string, id: string, action: string][] = [
-        ...held.map(({ id }, i): [string, string, string] => [text(expiries[i] ?? 0), id, 'expire']),
+        ...held.map(({ id }, i): [string, string, string] => [isoTime(expiries[i] ?? 0), id, 'expire']),
         ...made.flatMap(({ id, steps }) =>
           steps.map(([seconds, action]): [string, string, string] => [
-            text(first - 60_000 + seconds * secondMs),
+            isoTime(first - 60_000 + seconds * secondMs),
             id,
             action,
           ]),
@@ -510,22 +265,22 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
           .filter(({ steps }) => steps.at(-1)?.[1] === 'capture')
           .map(({ id }): [string, string, string] => ['2031-03-12T06:00:00.000Z', id, 'settle']),
       ];
-      const advanced = await shop.time.to(last + 2 * dayMs);
+      const advanced = await shop.clock.advanceTo(last + 2 * dayMs);
       expect(advanced.complete).toBe(true);
-      expectSorted(advanced.happened);
+      expectTimeOrder(advanced.happened);
       expect(advanced.happened.map(({ at, id, action }) => `${at} ${id} ${action}`)).toEqual(
         expected.map((one) => one.join(' ')).toSorted(),
       );
-      expect(await movedBy(server, shop.orgId, advanced.requestId)).toEqual(advanced.happened);
-      const statuses = await rowsOf(
+      expect(await effectsOf(server, shop.orgId, advanced.requestId)).toEqual(advanced.happened);
+      const statuses = await queryRows(
         server,
         'select status, count(*)::integer as found from payments where org_id = $1 group by 1 order by 1',
         [shop.orgId],
       );
       expect(statuses).toEqual([
-        { status: 'expired', found: 600 },
-        { status: 'failed', found: 8 },
-        { status: 'settled', found: 32 },
+        { status: 'expired', found: 270 },
+        { status: 'failed', found: 2 },
+        { status: 'settled', found: 8 },
       ]);
       expect(await timersOf(server, shop.orgId)).toEqual({});
     });
@@ -534,7 +289,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
   describe('a bound', () => {
     /** As many payments like the one given, whose timers come a second after the other. */
     async function cloned(id: string, count: number): Promise<void> {
-      const [found] = await rowsOf<{ columns: string }>(
+      const [found] = await queryRows<{ columns: string }>(
         server,
         `select string_agg(column_name, ', ') as columns from information_schema.columns
           where table_schema = 'public' and table_name = 'payments' and column_name not in ('org_id', 'id', 'updated_at')`,
@@ -543,14 +298,14 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       const named = `'pay_0' || lpad(n::text, 25, '0')`;
       const columns = found?.columns ?? '';
       const at = `p.updated_at + n * interval '1 second'`;
-      await rowsOf(
+      await queryRows(
         server,
         `insert into payments (org_id, id, updated_at, ${columns})
           select p.org_id, ${named}, ${at}, ${columns} from payments p, generate_series(1, $3::integer) n
           where p.org_id = $1 and p.id = $2`,
         [shop.orgId, id, count],
       );
-      await rowsOf(
+      await queryRows(
         server,
         `insert into timers (org_id, id, app_id, resource, due_at)
           select org_id, id, app_id, 'payment', updated_at + interval '1 second' from payments where org_id = $1 and id <> $2`,
@@ -558,66 +313,102 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       );
     }
 
-    test('of ten thousand steps is kept, and what is left is done by the next call', async () => {
-      await shop.time.freeze();
-      const { id } = await shop.life.create({ autoAdvance: true });
-      // Each is captured within hours, all of them on the same day, and paid out the next morning.
-      await cloned(id, 5_099);
-      const to = start + 2 * dayMs;
-      const part = await shop.time.to(to);
-      const stepsMax = limits.clockAdvanceStepsMax;
+    async function withStepsMax<T>(stepsMax: number, run: () => Promise<T>): Promise<T> {
+      const bounds: { clockAdvanceStepsMax: number } = limits;
+      const { clockAdvanceStepsMax } = bounds;
+      bounds.clockAdvanceStepsMax = stepsMax;
+      return run().finally(() => {
+        bounds.clockAdvanceStepsMax = clockAdvanceStepsMax;
+      });
+    }
+
+    test('on the number of steps is kept, and the next call does the rest', async () => {
+      await shop.clock.freeze();
+      const { id } = await shop.payments.create({ autoAdvance: true });
+      // Each is captured within minutes, all of them on the same day, and paid out the next morning.
+      await cloned(id, 329);
+      const to = startTime + 2 * dayMs;
+      // The documented bound takes a minute. This one is also more than a round of 256 timers.
+      const stepsMax = 600;
+      const part = await withStepsMax(stepsMax, () => shop.clock.advanceTo(to));
       expect(part.complete).toBe(false);
       expect(part.happened).toHaveLength(stepsMax);
       const morning = '2031-03-05T06:00:00.000Z';
       expect(part).toMatchObject({
         status: 'frozen',
         now: morning,
-        left: { timers: 10_200 - stepsMax, nextAt: morning, to: text(to) },
+        left: { timers: 660 - stepsMax, nextAt: morning, to: isoTime(to) },
       });
-      const rest = await shop.time.to(to);
-      expect(rest).toMatchObject({ complete: true, now: text(to) });
+      const rest = await shop.clock.advanceTo(to);
+      expect(rest).toMatchObject({ complete: true, now: isoTime(to) });
       expect(rest).not.toHaveProperty('left');
-      expect(rest.happened).toHaveLength(10_200 - stepsMax);
+      expect(rest.happened).toHaveLength(660 - stepsMax);
       const all = [...part.happened, ...rest.happened];
-      expectSorted(all);
-      expect(new Set(all.map((one) => `${one.id} ${one.action}`)).size).toBe(10_200);
-      const [settled] = await rowsOf(
+      expectTimeOrder(all);
+      expect(new Set(all.map((one) => `${one.id} ${one.action}`)).size).toBe(660);
+      const [settled] = await queryRows(
         server,
         'select count(*)::integer as found from payments where org_id = $1 and status = $2',
         [shop.orgId, 'settled'],
       );
-      expect(settled).toEqual({ found: 5_100 });
+      expect(settled).toEqual({ found: 330 });
+    });
+
+    test('of ten thousand steps is documented, and a response with all of them is stored and repeated', async () => {
+      expect(limits.clockAdvanceStepsMax).toBe(10_000);
+      const { id } = await shop.payments.create();
+      const abandoned = await interruptAdvance(server, shop, 3_600, wall);
+      const { idempotencyKey, body, requestId } = abandoned;
+      const step = { type: 'payment', id, action: 'expire', from: 'authorized', to: 'expired' };
+      const happened = Array.from({ length: limits.clockAdvanceStepsMax }, (_, i) => ({
+        at: isoTime(startTime + i),
+        ...step,
+        event: 'payment.expired',
+      }));
+      const idempotency = claim(idempotencyKey, 'POST', `/_api/${clock}/advance`, body);
+      const finished = await server.engine.submit(
+        submission(
+          shop,
+          finishAdvance,
+          { turn: 1, happened, left: null, isThere: true },
+          { wallNow: wall, requestId, idempotency },
+        ),
+      );
+      expect(finished.code).toBeNull();
+      const replay = await shop.clock.post('advance', body, { idempotencyKey });
+      expect(replay.headers['idempotent-replayed']).toBe('true');
+      expect((replay.body as AdvanceBody).happened).toEqual(happened);
     });
 
     test('of thirty seconds of wall time is kept: the clock stands where it has come to', async () => {
-      const { id } = await shop.life.create({ autoAdvance: true, scenario: 'decline:lost_card' });
-      await shop.time.freeze();
+      const { id } = await shop.payments.create({ autoAdvance: true, scenario: 'decline:lost_card' });
+      await shop.clock.freeze();
       await cloned(id, 299);
       tick = 16_000;
-      const part = await shop.time.to(start + hourMs);
+      const part = await shop.clock.advanceTo(startTime + hourMs);
       tick = 0;
       expect(part.complete).toBe(false);
       const done = part.happened.length;
       expect(done).toBeGreaterThan(0);
       expect(done).toBeLessThan(300);
       expect(part.now).toBe(part.happened.at(-1)?.at);
-      const next = start + (done + 1) * secondMs;
+      const next = startTime + (done + 1) * secondMs;
       expect(part.left).toEqual({
         timers: 300 - done,
         deliveries: 0,
         passedOver: 0,
-        nextAt: text(next),
-        to: text(start + hourMs),
+        nextAt: isoTime(next),
+        to: isoTime(startTime + hourMs),
       });
-      expect((await shop.time.read()).now).toBe(part.now);
-      const rest = await shop.time.to(start + hourMs);
-      expect(rest).toMatchObject({ complete: true, now: text(start + hourMs) });
-      expect(rest.happened[0]?.at).toBe(text(next));
+      expect((await shop.clock.read()).now).toBe(part.now);
+      const rest = await shop.clock.advanceTo(startTime + hourMs);
+      expect(rest).toMatchObject({ complete: true, now: isoTime(startTime + hourMs) });
+      expect(rest.happened[0]?.at).toBe(isoTime(next));
       expect(rest.happened).toHaveLength(300 - done);
     });
 
     test('of a server that closes is where it has come to: the advance ends there, and says so', async () => {
-      const { id } = await shop.life.paid(['authorize']);
+      const { id } = await shop.payments.createAndAdvance(['authorize']);
       const closing = new ClockRunner({
         ...server,
         wallClock,
@@ -625,16 +416,16 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
         onError: (_error, what) => errors.push(what),
       });
       const errands = new Map([[beginAdvance.name, (asked: Submission) => closing.advance(asked)]]);
-      const time = clockwork(shop.clientOn(openApp(server, { wallClock, errands })));
+      const time = clockApi(shop.clientOn(openApp(server, { wallClock, errands })));
       closing.stop();
       expect(await time.advance({ seconds: weekSeconds })).toMatchObject({
         complete: false,
-        now: text(start),
+        now: isoTime(startTime),
         happened: [],
-        left: { timers: 1, nextAt: text(start + week), to: text(start + week) },
+        left: { timers: 1, nextAt: isoTime(startTime + week), to: isoTime(startTime + week) },
       });
       expect(await statusOf(id)).toBe('authorized');
-      expect(await shop.time.advance({ seconds: weekSeconds })).toMatchObject({
+      expect(await shop.clock.advance({ seconds: weekSeconds })).toMatchObject({
         complete: true,
         happened: [{ id, action: 'expire' }],
       });
@@ -642,34 +433,38 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
 
     test('is none for one record that cannot be moved: the others are, and the clock arrives', async () => {
       const [first, broken, last] = [
-        await shop.life.paid(['authorize']),
-        await shop.life.paid(['authorize']),
-        await shop.life.paid(['authorize']),
+        await shop.payments.createAndAdvance(['authorize']),
+        await shop.payments.createAndAdvance(['authorize']),
+        await shop.payments.createAndAdvance(['authorize']),
       ];
       // A provider that nobody knows is a fault of ours, wherever it comes from.
-      await rowsOf(server, 'update payments set provider = $3 where org_id = $1 and id = $2 returning 1', [
+      await queryRows(server, 'update payments set provider = $3 where org_id = $1 and id = $2 returning 1', [
         shop.orgId,
         broken.id,
         'nobody',
       ]);
-      const to = start + week + hourMs;
-      const advanced = await shop.time.to(to);
+      const to = startTime + week + hourMs;
+      const advanced = await shop.clock.advanceTo(to);
       expect(advanced.happened.map(({ id }) => id)).toEqual([first.id, last.id]);
-      expect(advanced).toMatchObject({ complete: false, now: text(to), left: { timers: 1, to: text(to) } });
+      expect(advanced).toMatchObject({
+        complete: false,
+        now: isoTime(to),
+        left: { timers: 1, nextAt: isoTime(startTime + week), to: isoTime(to) },
+      });
       expect(await statusOf(broken.id)).toBe('authorized');
     });
 
     test('that is reached is told again to the same request', async () => {
-      const { id } = await shop.life.create({ autoAdvance: true, scenario: 'decline:lost_card' });
-      await shop.time.freeze();
+      const { id } = await shop.payments.create({ autoAdvance: true, scenario: 'decline:lost_card' });
+      await shop.clock.freeze();
       await cloned(id, 299);
       tick = 16_000;
       const call = { idempotencyKey: newSuffix() };
-      const body = { to: text(start + hourMs) };
-      const part = await shop.time.ask('advance', body, call);
+      const body = { to: isoTime(startTime + hourMs) };
+      const part = await shop.clock.post('advance', body, call);
       tick = 0;
-      expect((part.body as Advanced).complete).toBe(false);
-      expect((await shop.time.ask('advance', body, call)).text).toBe(part.text);
+      expect((part.body as AdvanceBody).complete).toBe(false);
+      expect((await shop.clock.post('advance', body, call)).text).toBe(part.text);
     });
   });
 
@@ -696,56 +491,62 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
 
   describe('in the background', () => {
     test('a clock that runs brings about what fell due, at its own instant and in its own name', async () => {
-      const { id } = await shop.life.paid(['authorize']);
-      const walking = await shop.life.create({ autoAdvance: true, scenario: 'require_action' });
+      const { id } = await shop.payments.createAndAdvance(['authorize']);
+      const walking = await shop.payments.create({ autoAdvance: true, scenario: 'require_action' });
       await runner.runDue(shop);
       expect([await statusOf(id), await statusOf(walking.id)]).toEqual(['authorized', 'pending']);
-      wall = start + 10_999;
+      wall = startTime + 10_999;
       await runner.runDue(shop);
       expect(await statusOf(walking.id)).toBe('requires_action');
-      wall = start + 30 * dayMs;
+      wall = startTime + 30 * dayMs;
       await runner.runDue(shop);
-      expect(await shop.life.read(id)).toMatchObject({ status: 'expired', expiredAt: text(start + week) });
-      const moves = (await shop.life.list(walking.id, 'history')).body.data;
+      expect(await shop.payments.read(id)).toMatchObject({
+        status: 'expired',
+        expiredAt: isoTime(startTime + week),
+      });
+      const moves = (await shop.payments.list(walking.id, 'history')).body.data;
       expect(moves.map(({ action, at, actor }) => [action, at, (actor as { id: string }).id])).toEqual([
         ['settle', '2031-03-05T06:00:00.000Z', 'clock'],
-        ['capture', text(start + 11_000), 'clock'],
-        ['require_action', text(start + 1_000), 'clock'],
-        ['create', text(start), shop.keyId],
+        ['capture', isoTime(startTime + 11_000), 'clock'],
+        ['require_action', isoTime(startTime + 1_000), 'clock'],
+        ['create', isoTime(startTime), shop.keyId],
       ]);
       expect(errors).toEqual([]);
     });
 
     test('a clock that is ahead brings about what fell due by its own time', async () => {
-      await shop.time.advance({ seconds: 86_400 });
-      const { id } = await shop.life.paid(['authorize']);
-      wall = start + week - 1;
+      await shop.clock.advance({ seconds: 86_400 });
+      const { id } = await shop.payments.createAndAdvance(['authorize']);
+      wall = startTime + week - 1;
       await runner.runDue(shop);
       expect(await statusOf(id)).toBe('authorized');
-      wall = start + week;
+      wall = startTime + week;
       await runner.runDue(shop);
-      expect((await shop.life.read(id)).expiredAt).toBe(text(start + dayMs + week));
+      expect((await shop.payments.read(id)).expiredAt).toBe(isoTime(startTime + dayMs + week));
     });
 
     test('nothing happens by a frozen clock, however late it is', async () => {
-      const { id } = await shop.life.paid(['authorize']);
-      await shop.time.freeze();
-      wall = start + 365 * dayMs;
+      const { id } = await shop.payments.createAndAdvance(['authorize']);
+      await shop.clock.freeze();
+      wall = startTime + 365 * dayMs;
       await runner.runDue(shop);
-      expect(await shop.life.read(id)).toMatchObject({ status: 'authorized', version: 2 });
-      await shop.time.reset();
+      expect(await shop.payments.read(id)).toMatchObject({ status: 'authorized', version: 2 });
+      await shop.clock.reset();
       await runner.runDue(shop);
-      expect(await shop.life.read(id)).toMatchObject({ status: 'expired', expiredAt: text(start + week) });
+      expect(await shop.payments.read(id)).toMatchObject({
+        status: 'expired',
+        expiredAt: isoTime(startTime + week),
+      });
     });
 
     test('nothing happens while a request advances the clock', async () => {
-      const { id } = await shop.life.paid(['authorize']);
-      await shop.time.to(start + week - 1);
-      wall = start + 1;
+      const { id } = await shop.payments.createAndAdvance(['authorize']);
+      await shop.clock.advanceTo(startTime + week - 1);
+      wall = startTime + 1;
       // By now it is due, and the clock was taken at the very instant.
-      await abandonAdvance(server, shop, 3_600, wall);
+      await interruptAdvance(server, shop, 3_600, wall);
       await runner.runDue(shop);
-      expect(await shop.life.read(id)).toMatchObject({ status: 'authorized', version: 2 });
+      expect(await shop.payments.read(id)).toMatchObject({ status: 'authorized', version: 2 });
       expect(errors).toEqual([]);
     });
 
@@ -754,29 +555,29 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
         const { due } = await findDueApplications(server.reader, wall, undefined, 10_000);
         return due.some(({ appId }) => appId === shop.appId);
       };
-      await shop.life.paid(['authorize']);
-      wall = start + week - 1;
+      await shop.payments.createAndAdvance(['authorize']);
+      wall = startTime + week - 1;
       expect(await found()).toBe(false);
-      wall = start + week;
+      wall = startTime + week;
       expect(await found()).toBe(true);
-      wall = start;
-      await shop.time.freeze();
-      wall = start + week;
+      wall = startTime;
+      await shop.clock.freeze();
+      wall = startTime + week;
       expect(await found()).toBe(false);
-      await shop.time.reset();
+      await shop.clock.reset();
       expect(await found()).toBe(true);
-      await abandonAdvance(server, shop, 60, wall);
+      await interruptAdvance(server, shop, 60, wall);
       expect(await found()).toBe(false);
     });
 
     test('however few applications are looked at in one go, each has its turn', async () => {
       const sisters = ['second', 'third', 'fourth'].map(async (application) => {
         const holder = await shop.addKey({ application });
-        await lifecycle(holder.clientOn(app)).paid(['authorize']);
+        await paymentApi(holder.clientOn(app)).createAndAdvance(['authorize']);
         return holder.appId;
       });
       const apps = await Promise.all(sisters);
-      wall = start + week;
+      wall = startTime + week;
       const whole = await findDueApplications(server.reader, wall, undefined, 10_000);
       expect(whole.next).toBeUndefined();
       const ids = whole.due.map(({ appId }) => appId);
@@ -796,11 +597,13 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
 
     test('more than a round holds is done in one go', async () => {
       tick = 1;
-      const made = await together(Array.from({ length: 300 }), () => shop.life.paid(['authorize']));
+      const made = await runConcurrently(Array.from({ length: 270 }), () =>
+        shop.payments.createAndAdvance(['authorize']),
+      );
       tick = 0;
-      wall = start + 8 * dayMs;
+      wall = startTime + 8 * dayMs;
       await runner.runDue(shop);
-      const [found] = await rowsOf(
+      const [found] = await queryRows(
         server,
         `select count(*)::integer as moves from state_history where org_id = $1 and action = 'expire'`,
         [shop.orgId],
@@ -809,8 +612,8 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
     });
 
     test('every node may look at once: each thing happens once', async () => {
-      await Promise.all(Array.from({ length: 20 }, () => shop.life.paid(['authorize'])));
-      wall = start + 8 * dayMs;
+      await Promise.all(Array.from({ length: 20 }, () => shop.payments.createAndAdvance(['authorize'])));
+      wall = startTime + 8 * dayMs;
       const others = Array.from(
         { length: 3 },
         () =>
@@ -822,7 +625,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
           }),
       );
       await Promise.all([runner, ...others].map((one) => one.runDue(shop)));
-      const moves = await rowsOf<{ moves: number }>(
+      const moves = await queryRows<{ moves: number }>(
         server,
         `select count(*)::integer as moves from state_history where org_id = $1 and action = 'expire' group by resource_id`,
         [shop.orgId],
@@ -833,10 +636,10 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
     });
 
     test('the worker looks for what is due and brings it about', async () => {
-      const { id } = await shop.life.paid(['authorize']);
-      wall = start + week;
+      const { id } = await shop.payments.createAndAdvance(['authorize']);
+      wall = startTime + week;
       await workOnce(false, async () => (await statusOf(id)) === 'expired');
-      expect((await shop.life.read(id)).expiredAt).toBe(text(start + week));
+      expect((await shop.payments.read(id)).expiredAt).toBe(isoTime(startTime + week));
       expect(errors).toEqual([]);
     });
 
@@ -844,25 +647,25 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       { node: 'that is alone takes up an advance at once', isAlone: true, waitedMs: 1 },
       { node: 'among others takes it up when its lease has ended', isAlone: false, waitedMs: 10_000 },
     ])('a worker $node', async ({ isAlone, waitedMs }) => {
-      const { id } = await shop.life.paid(['authorize']);
-      const abandoned = await abandonAdvance(server, shop, weekSeconds, wall);
+      const { id } = await shop.payments.createAndAdvance(['authorize']);
+      const abandoned = await interruptAdvance(server, shop, weekSeconds, wall);
       wall += waitedMs;
       await workOnce(isAlone, async () => (await abandoned.clock()).advance === null);
       expect(await statusOf(id)).toBe('expired');
-      expect(await shop.time.read()).toMatchObject({ status: 'running', now: text(start + week) });
+      expect(await shop.clock.read()).toMatchObject({ status: 'running', now: isoTime(startTime + week) });
     });
   });
 
   test('a worker that is alone takes up no advance that was begun after its start', async () => {
-    const other = await openShop(server, app);
-    const { id } = await other.life.paid(['authorize']);
-    let living: Abandoned | undefined;
-    wall = start + week;
+    const other = await openMerchant(server, { app });
+    const { id } = await other.payments.createAndAdvance(['authorize']);
+    let living: InterruptedAdvance | undefined;
+    wall = startTime + week;
     await workOnce(
       true,
-      async () => (await other.life.read(id)).status === 'expired',
+      async () => (await other.payments.read(id)).status === 'expired',
       async () => {
-        living = await abandonAdvance(server, shop, 3_600, wall);
+        living = await interruptAdvance(server, shop, 3_600, wall);
       },
     );
     expect((await living?.clock())?.advance).toMatchObject({ turn: 1 });
@@ -870,15 +673,15 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
 
   describe('an advance whose process died', () => {
     test('ends with the answer that its request is given, with all that happened, each once', async () => {
-      await shop.time.freeze();
+      await shop.clock.freeze();
       const made = [];
       for (let i = 0; i < 4; i += 1) {
-        made.push(await shop.life.paid(['authorize']));
-        await shop.time.advance({ seconds: 60 });
+        made.push(await shop.payments.createAndAdvance(['authorize']));
+        await shop.clock.advance({ seconds: 60 });
       }
-      const walking = await shop.life.create({ autoAdvance: true, scenario: 'require_action' });
-      const from = start + 240 * secondMs;
-      const abandoned = await abandonAdvance(server, shop, 8 * 86_400, from);
+      const walking = await shop.payments.create({ autoAdvance: true, scenario: 'require_action' });
+      const from = startTime + 240 * secondMs;
+      const abandoned = await interruptAdvance(server, shop, 8 * 86_400, from);
       const round = await abandoned.fire([walking.id], { stepsMax: 2 });
       expect(round.code, round.body).toBeNull();
       expect(await statusOf(walking.id)).toBe('captured');
@@ -886,56 +689,58 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
 
       await runner.resume(await abandoned.clock(), Number.MAX_SAFE_INTEGER);
       const { idempotencyKey, body, requestId } = abandoned;
-      const answer = await shop.time.ask('advance', body, { idempotencyKey });
+      const answer = await shop.clock.post('advance', body, { idempotencyKey });
       expect(answer.headers['idempotent-replayed']).toBe('true');
-      const advanced = answer.body as Advanced;
+      const advanced = answer.body as AdvanceBody;
       expect(advanced).toMatchObject({
         requestId,
         status: 'frozen',
-        now: text(from + 8 * dayMs),
+        now: isoTime(from + 8 * dayMs),
         complete: true,
       });
       expect(advanced.happened.map(({ id, action }) => [id, action])).toEqual([
         ...['require_action', 'capture', 'settle'].map((action) => [walking.id, action]),
         ...made.map(({ id }) => [id, 'expire']),
       ]);
-      expect(await movedBy(server, shop.orgId, requestId)).toEqual(advanced.happened);
+      expect(await effectsOf(server, shop.orgId, requestId)).toEqual(advanced.happened);
       for (const one of advanced.happened)
         expect(Object.keys(one)).toEqual(['at', 'type', 'id', 'action', 'from', 'to', 'event']);
-      expect(await shop.time.read()).toMatchObject({ status: 'frozen', now: text(from + 8 * dayMs) });
+      expect(await shop.clock.read()).toMatchObject({ status: 'frozen', now: isoTime(from + 8 * dayMs) });
     });
 
     test('before it did anything is done as if nothing had been', async () => {
-      const { id } = await shop.life.paid(['authorize']);
-      const abandoned = await abandonAdvance(server, shop, weekSeconds, wall);
+      const { id } = await shop.payments.createAndAdvance(['authorize']);
+      const abandoned = await interruptAdvance(server, shop, weekSeconds, wall);
       await runner.resume(await abandoned.clock(), Number.MAX_SAFE_INTEGER);
       const { idempotencyKey, body } = abandoned;
-      const { text: kept, body: answer } = await shop.time.ask('advance', body, { idempotencyKey });
-      expect((answer as Advanced).happened).toMatchObject([{ id, action: 'expire', at: text(start + week) }]);
-      expect((await shop.time.ask('advance', body, { idempotencyKey })).text).toBe(kept);
-      expect(await shop.time.read()).toMatchObject({ status: 'running', now: text(start + week) });
+      const { text: kept, body: answer } = await shop.clock.post('advance', body, { idempotencyKey });
+      expect((answer as AdvanceBody).happened).toMatchObject([
+        { id, action: 'expire', at: isoTime(startTime + week) },
+      ]);
+      expect((await shop.clock.post('advance', body, { idempotencyKey })).text).toBe(kept);
+      expect(await shop.clock.read()).toMatchObject({ status: 'running', now: isoTime(startTime + week) });
     });
 
     test('is not taken up while its lease lasts, unless it is known to be dead', async () => {
-      const abandoned = await abandonAdvance(server, shop, 3_600, wall);
+      const abandoned = await interruptAdvance(server, shop, 3_600, wall);
       wall += 9_999;
       await runner.resume(await abandoned.clock(), wall);
       expect((await abandoned.clock()).advance).toMatchObject({ turn: 1 });
       wall += 1;
       await runner.resume(await abandoned.clock(), wall);
       expect((await abandoned.clock()).advance).toBeNull();
-      expect((await shop.time.read()).now).toBe(text(start + hourMs));
+      expect((await shop.clock.read()).now).toBe(isoTime(startTime + hourMs));
     });
 
     test('and was taken up can neither fire nor finish any more', async () => {
-      const { id } = await shop.life.paid(['authorize']);
-      const abandoned = await abandonAdvance(server, shop, weekSeconds, wall);
+      const { id } = await shop.payments.createAndAdvance(['authorize']);
+      const abandoned = await interruptAdvance(server, shop, weekSeconds, wall);
       const clock = await abandoned.clock();
       const late = await abandoned.fire([id], { turn: 2 });
       expect(late.code).toBe('clock_advancing');
       const finish = (turn: number, requestId: string) =>
         server.engine.submit(
-          submissionOf(
+          submission(
             shop,
             finishAdvance,
             { turn, happened: [], left: null, isThere: true },
@@ -945,16 +750,16 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       expect((await finish(2, abandoned.requestId)).code).toBe('idempotency_in_progress');
       expect((await finish(1, 'req_01m7epxwjmf7za77rhky2f93cc')).code).toBe('idempotency_in_progress');
       expect(await abandoned.clock()).toEqual(clock);
-      expect(await shop.life.read(id)).toMatchObject({ status: 'authorized', version: 2 });
+      expect(await shop.payments.read(id)).toMatchObject({ status: 'authorized', version: 2 });
       // Carried out by another, it is over for the first one.
       await runner.resume(clock, Number.MAX_SAFE_INTEGER);
       expect((await abandoned.fire([id])).code).toBe('clock_advancing');
       expect((await finish(1, abandoned.requestId)).code).toBe('idempotency_in_progress');
-      expect(await shop.life.read(id)).toMatchObject({ status: 'expired', version: 3 });
+      expect(await shop.payments.read(id)).toMatchObject({ status: 'expired', version: 3 });
     });
 
     test('tells what happened, too, when the answer to a round was lost', async () => {
-      const { id } = await shop.life.paid(['authorize']);
+      const { id } = await shop.payments.createAndAdvance(['authorize']);
       let isLost = false;
       const losing = {
         mint: server.engine.mint,
@@ -973,39 +778,35 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
         onError: () => undefined,
       });
       const errands = new Map([[beginAdvance.name, (asked: Submission) => unlucky.advance(asked)]]);
-      const time = clockwork(shop.clientOn(openApp(server, { wallClock, errands })));
+      const time = clockApi(shop.clientOn(openApp(server, { wallClock, errands })));
       const advanced = await time.advance({ seconds: weekSeconds });
       expect(isLost).toBe(true);
       expect(advanced).toMatchObject({
         complete: true,
         happened: [{ id, action: 'expire', event: 'payment.expired' }],
       });
-      expect((await shop.life.read(id)).version).toBe(3);
+      expect((await shop.payments.read(id)).version).toBe(3);
     });
 
     test('is taken up by one of many', async () => {
-      const { id } = await shop.life.paid(['authorize']);
-      const abandoned = await abandonAdvance(server, shop, weekSeconds, wall);
+      const { id } = await shop.payments.createAndAdvance(['authorize']);
+      const abandoned = await interruptAdvance(server, shop, weekSeconds, wall);
       wall += 10_000;
       const clock = await abandoned.clock();
       await Promise.all([1, 2, 3].map(() => runner.resume(clock, wall)));
       const { idempotencyKey, body } = abandoned;
-      const answer = await shop.time.ask('advance', body, { idempotencyKey });
-      expect((answer.body as Advanced).happened).toMatchObject([{ id, action: 'expire' }]);
-      expect((await shop.life.read(id)).version).toBe(3);
+      const answer = await shop.clock.post('advance', body, { idempotencyKey });
+      expect((answer.body as AdvanceBody).happened).toMatchObject([{ id, action: 'expire' }]);
+      expect((await shop.payments.read(id)).version).toBe(3);
     });
   });
 
   test('what is made while the clock is on its way has the time that it has come to', async () => {
-    const { id } = await shop.life.paid(['authorize']);
-    const abandoned = await abandonAdvance(server, shop, 8 * 86_400, wall);
+    const { id } = await shop.payments.createAndAdvance(['authorize']);
+    const abandoned = await interruptAdvance(server, shop, 8 * 86_400, wall);
     await abandoned.fire([id]);
     wall += 5_000;
-    expect((await shop.life.create()).createdAt).toBe(text(start + week));
+    expect((await shop.payments.create()).createdAt).toBe(isoTime(startTime + week));
     expect((await shop.client.get(payments, 'status=expired')).body.data).toHaveLength(1);
   });
 });
-
-function bank(): Readonly<Record<string, unknown>> {
-  return { paymentMethod: { type: 'bank_debit' } };
-}

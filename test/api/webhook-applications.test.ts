@@ -5,7 +5,7 @@ import { ApiClient, type Body } from '../support/api-client.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { found, newcomer, ok, type Person, register } from '../support/visitor.ts';
-import { deliveries, events, replays, webhooks } from './hooks.ts';
+import { deliveries, events, replays, webhooks } from '../support/webhooks.ts';
 
 interface Application {
   readonly id: string;

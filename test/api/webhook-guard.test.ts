@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import type { Body } from '../support/api-client.ts';
+import { expectOk } from '../support/api-client.ts';
+import { type Merchant, openMerchant } from '../support/merchant.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
-import { openShop, rowsOf, type Shop } from './clockwork.ts';
-import { done } from './lifecycle.ts';
+import { databaseKinds, openServer, queryRows } from '../support/server.ts';
 
 const webhooks = 'developer_api_webhooks';
 const deliveries = 'developer_api_webhook_deliveries';
@@ -46,7 +46,7 @@ const refused = {
 
 describe.each(databaseKinds)('webhooks that may not go to private addresses on %s', (kind) => {
   let server: Server;
-  let shop: Shop;
+  let shop: Merchant;
   let receiver: Receiver;
 
   beforeAll(async () => {
@@ -54,7 +54,7 @@ describe.each(databaseKinds)('webhooks that may not go to private addresses on %
   });
   afterAll(() => server?.close());
   beforeEach(async () => {
-    shop = await openShop(server, server.app);
+    shop = await openMerchant(server);
     receiver = await openReceiver();
     onTestFinished(() => receiver.close());
   });
@@ -62,9 +62,9 @@ describe.each(databaseKinds)('webhooks that may not go to private addresses on %
   const create = (url: string) =>
     shop.client.post(webhooks, { url, eventTypes: ['payment.*'], retryProfile: 'fast' });
   const stored = () =>
-    rowsOf(server, 'select id, url, version, status from webhooks where org_id = $1', [shop.orgId]);
+    queryRows(server, 'select id, url, version, status from webhooks where org_id = $1', [shop.orgId]);
   const traces = () =>
-    rowsOf(
+    queryRows(
       server,
       'select id from events where org_id = $1 union all select id from deliveries where org_id = $1',
       [shop.orgId],
@@ -72,30 +72,33 @@ describe.each(databaseKinds)('webhooks that may not go to private addresses on %
 
   /** An endpoint whose URL came into the database by another way than the API. */
   async function smuggled(url: string): Promise<Body> {
-    const webhook = done(await create(publicUrl));
+    const webhook = expectOk(await create(publicUrl));
     const sql = 'update webhooks set url = $3 where org_id = $1 and id = $2';
-    await rowsOf(server, sql, [shop.orgId, webhook.id, url]);
+    await queryRows(server, sql, [shop.orgId, webhook.id, url]);
     return webhook;
   }
 
   /** The one delivery of an endpoint, when it has been tried so often. */
   async function tried(webhook: Body, attempts = 1): Promise<Delivery> {
     const find = async () => {
-      const [found] = done(await shop.client.get(deliveries, `webhookId=${webhook.id}`)).data as Delivery[];
+      const [found] = expectOk(await shop.client.get(deliveries, `webhookId=${webhook.id}`))
+        .data as Delivery[];
       return found;
     };
     await expect
       .poll(async () => (await find())?.attemptCount ?? 0, { timeout: 60_000 })
       .toBeGreaterThanOrEqual(attempts);
-    return done(await shop.client.get(`${deliveries}/${(await find())?.id}`)) as Delivery;
+    return expectOk(await shop.client.get(`${deliveries}/${(await find())?.id}`)) as Delivery;
   }
 
   const unsent = { responseStatus: null, responseHeaders: null, responseBody: null };
 
   describe('201', () => {
     test('a public address is accepted, and so is a name that nobody knows yet', async () => {
-      expect(done(await create(publicUrl))).toMatchObject({ url: publicUrl, status: 'enabled' });
-      expect(done(await create('https://hooks.invalid/a'))).toMatchObject({ url: 'https://hooks.invalid/a' });
+      expect(expectOk(await create(publicUrl))).toMatchObject({ url: publicUrl, status: 'enabled' });
+      expect(expectOk(await create('https://hooks.invalid/a'))).toMatchObject({
+        url: 'https://hooks.invalid/a',
+      });
     });
   });
 
@@ -111,7 +114,7 @@ describe.each(databaseKinds)('webhooks that may not go to private addresses on %
     });
 
     test.each(Object.entries(refused))('an endpoint is not moved to %s', async (url, words) => {
-      const webhook = done(await create(publicUrl));
+      const webhook = expectOk(await create(publicUrl));
       const before = await stored();
       const answer = await shop.client.post(`${webhooks}/${webhook.id}/update`, {
         url,
@@ -121,7 +124,7 @@ describe.each(databaseKinds)('webhooks that may not go to private addresses on %
       expect(answer.body.error.param).toBe('/url');
       expect(answer.body.error.message).toMatch(words);
       expect(await stored()).toEqual(before);
-      expect(done(await shop.client.get(`${webhooks}/${webhook.id}`))).toMatchObject({
+      expect(expectOk(await shop.client.get(`${webhooks}/${webhook.id}`))).toMatchObject({
         url: publicUrl,
         description: null,
         version: 1,
@@ -149,7 +152,7 @@ describe.each(databaseKinds)('webhooks that may not go to private addresses on %
 
     test.each(hosts)('of %s is not connected to, and the history says why', async (host) => {
       const webhook = await smuggled(`http://${host}:${receiver.port}/hook`);
-      await shop.life.create();
+      await shop.payments.create();
       const { attempts, lastError, lastResponseStatus, status } = await tried(webhook);
       expect(attempts[0]).toMatchObject(unsent);
       expect(attempts[0]?.error).toMatch(
@@ -161,14 +164,15 @@ describe.each(databaseKinds)('webhooks that may not go to private addresses on %
 
     test('is not connected to by a second attempt or a replay', async () => {
       const webhook = await smuggled(receiver.url);
-      await shop.life.create();
+      await shop.payments.create();
       const { attempts, eventId } = await tried(webhook, 2);
       for (const { error } of attempts) expect(error).toMatch(/^127\.0\.0\.1 is not a public address/);
       const replayed = await shop.client.post(`developer_api_webhook_events/${eventId}/replay`, {});
-      done(replayed);
+      expectOk(replayed);
       await expect
         .poll(async () => {
-          const all = done(await shop.client.get(deliveries, `webhookId=${webhook.id}`)).data as Delivery[];
+          const all = expectOk(await shop.client.get(deliveries, `webhookId=${webhook.id}`))
+            .data as Delivery[];
           return all.filter(({ attemptCount }) => attemptCount > 0).length;
         })
         .toBe(2);
@@ -177,7 +181,7 @@ describe.each(databaseKinds)('webhooks that may not go to private addresses on %
 
     test.each(hosts)('of %s is not connected to by a test, whose answer says the same', async (host) => {
       const webhook = await smuggled(`http://${host}:${receiver.port}/hook`);
-      const answer = done(await shop.client.post(`${webhooks}/${webhook.id}/test`)) as Delivery;
+      const answer = expectOk(await shop.client.post(`${webhooks}/${webhook.id}/test`)) as Delivery;
       expect(answer).toMatchObject({
         object: 'delivery',
         status: 'failed',
@@ -199,7 +203,7 @@ describe.each(databaseKinds)('webhooks that may not go to private addresses on %
       };
       for (const [url, words] of Object.entries(other)) {
         const webhook = await smuggled(url);
-        const answer = done(await shop.client.post(`${webhooks}/${webhook.id}/test`)) as Delivery;
+        const answer = expectOk(await shop.client.post(`${webhooks}/${webhook.id}/test`)) as Delivery;
         expect(answer.attempts[0]).toMatchObject({ ...unsent, error: expect.stringMatching(words) });
       }
     });
@@ -207,16 +211,16 @@ describe.each(databaseKinds)('webhooks that may not go to private addresses on %
     test('does not keep the endpoint from being mended', async () => {
       const webhook = await smuggled(receiver.url);
       const mended = await shop.client.post(`${webhooks}/${webhook.id}/update`, { url: publicUrl });
-      expect(done(mended)).toMatchObject({ url: publicUrl });
+      expect(expectOk(mended)).toMatchObject({ url: publicUrl });
     });
   });
 
   test('the same endpoint is sent to by a server on which that is allowed', async () => {
     const open = await openServer(kind);
     onTestFinished(() => open.close());
-    const { client, life } = await openShop(open, open.app);
-    done(await client.post(webhooks, { url: receiver.url, eventTypes: ['payment.created'] }));
-    await life.create();
+    const { client, payments } = await openMerchant(open);
+    expectOk(await client.post(webhooks, { url: receiver.url, eventTypes: ['payment.created'] }));
+    await payments.create();
     expect(await receiver.waitFor(1)).toHaveLength(1);
   });
 });

@@ -4,60 +4,56 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { apiVersion } from '../../src/kernel/version.ts';
 import { eventCatalogue } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
-import { ApiClient, seenCodes } from '../support/api-client.ts';
+import { ApiClient, expectOk, expectRefused, expectReplay, seenCodes } from '../support/api-client.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
+import { type Merchant, openMerchant } from '../support/merchant.ts';
 import { withStatus } from '../support/receiver.ts';
-import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
+import { databaseKinds, openApp, queryRows, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { rowsOf } from './clockwork.ts';
-import { provokedBy } from './codes.ts';
 import {
-  type Delivery,
+  closedReceiver,
+  type DeliveryBody,
+  eventPayload,
   events,
-  eventually,
-  expectRefused,
   expectSigned,
-  type HookShop,
-  nobody,
-  openHookShop,
-  payloadOf,
-  receiving,
-  typesOf,
+  readUntil,
+  receivedTypes,
+  testReceiver,
   unknownWebhook,
   webhooks,
-} from './hooks.ts';
-import { done, expectReplay } from './lifecycle.ts';
+} from '../support/webhooks.ts';
 
 describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
   let server: Server;
   let other: Tenant;
-  let shop: HookShop;
+  let shop: Merchant;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
     other = await tenant(server);
   });
   beforeEach(async () => {
-    shop = await openHookShop(server);
+    shop = await openMerchant(server, { isFrozen: true });
   });
 
   const ask = (id: string, body?: unknown, idempotencyKey: string = randomUUID()) =>
     shop.client.post(`${webhooks}/${id}/test`, body, { idempotencyKey });
-  const tried = async (id: string, body?: unknown) => done(await ask(id, body)) as Delivery;
+  const tried = async (id: string, body?: unknown) => expectOk(await ask(id, body)) as DeliveryBody;
 
   describe('200', () => {
     test('one real signed event is sent, and the answer is what the receiver said', async () => {
-      const receiver = await receiving((_received, response) => {
+      const receiver = await testReceiver((_received, response) => {
         response.writeHead(202, { 'X-Seen': 'yes', 'content-type': 'text/plain' }).end('Danke');
       });
-      const { secret, ...hook } = await shop.hook(receiver);
+      const { secret, ...hook } = await shop.createWebhook(receiver);
       const answer = await ask(hook.id);
       expect(answer.status).toBe(200);
       const [received] = receiver.received;
       if (!received) throw new Error('nothing was received');
       expectSigned(received, [secret], []);
-      const { now } = await shop.time.read();
+      const { now } = await shop.clock.read();
       const { requestId: _made, ...shown } = hook;
-      expect(payloadOf(received)).toEqual({
+      expect(eventPayload(received)).toEqual({
         object: 'event',
         id: received.headers['webhook-id'],
         sandbox: true,
@@ -114,7 +110,7 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
       // It is an event and a delivery like the others, and can be looked at later.
       const { requestId: _asked, ...delivery } = answer.body;
       expect(await shop.delivery(delivery.id)).toMatchObject(delivery);
-      expect(done(await shop.client.get(`${events}/${String(delivery.eventId)}`))).toMatchObject({
+      expect(expectOk(await shop.client.get(`${events}/${String(delivery.eventId)}`))).toMatchObject({
         type: 'webhook.tested',
         resourceId: hook.id,
       });
@@ -123,11 +119,11 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
     test.each(['payment.captured', 'dispute.created', 'webhook.disabled'])(
       'the example of %s is sent where it is asked for, whatever the filter',
       async (type) => {
-        const receiver = await receiving();
-        const { id } = await shop.hook(receiver, { eventTypes: ['customer.created'] });
+        const receiver = await testReceiver();
+        const { id } = await shop.createWebhook(receiver, { eventTypes: ['customer.created'] });
         expect(await tried(id, { type })).toMatchObject({ status: 'succeeded', eventType: type });
         const example = eventCatalogue.find((one) => one.type === type)?.example;
-        expect(payloadOf(receiver.received[0] ?? { body: '' })).toMatchObject({ type, data: example });
+        expect(eventPayload(receiver.received[0] ?? { body: '' })).toMatchObject({ type, data: example });
         expect(receiver.received).toHaveLength(1);
       },
     );
@@ -135,10 +131,10 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
     test.each([400, 404, 500, 503, 301])(
       'a receiver that answers %i makes it failed, and is not asked again',
       async (status) => {
-        const receiver = await receiving(
+        const receiver = await testReceiver(
           withStatus(status, { 'retry-after': '1', location: 'http://127.0.0.1:1/' }),
         );
-        const { id } = await shop.hook(receiver);
+        const { id } = await shop.createWebhook(receiver);
         const delivery = await tried(id);
         expect(delivery).toMatchObject({
           status: 'failed',
@@ -148,14 +144,14 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
           lastError: expect.stringMatching(new RegExp(`^Status ${status}: `)),
         });
         expect(delivery.attempts).toMatchObject([{ number: 1, status: 'failed', responseStatus: status }]);
-        expect((await shop.time.advance({ seconds: 2 * 86_400 })).happened).toEqual([]);
+        expect((await shop.clock.advance({ seconds: 2 * 86_400 })).happened).toEqual([]);
         expect(receiver.received).toHaveLength(1);
       },
     );
 
     test('where nothing listens it is said in words', async () => {
-      const receiver = await nobody();
-      const { id } = await shop.hook(receiver);
+      const receiver = await closedReceiver();
+      const { id } = await shop.createWebhook(receiver);
       const delivery = await tried(id);
       const error = `Connection refused: nothing listens at 127.0.0.1:${receiver.port}.`;
       expect(delivery).toMatchObject({ status: 'failed', lastResponseStatus: null, lastError: error });
@@ -163,8 +159,8 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
     });
 
     test('where the connection is cut it is said in words', async () => {
-      const receiver = await receiving((_received, response) => response.destroy());
-      const { id } = await shop.hook(receiver);
+      const receiver = await testReceiver((_received, response) => response.destroy());
+      const { id } = await shop.createWebhook(receiver);
       expect(await tried(id)).toMatchObject({
         status: 'failed',
         lastError: 'Connection closed: it ended before an answer came.',
@@ -172,37 +168,39 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
     });
 
     test('a disabled endpoint can be tested, and what it waits for stays where it is', async () => {
-      const receiver = await receiving();
-      const { id } = await shop.hook(receiver);
-      await shop.act(id, 'disable');
-      await shop.tell();
+      const receiver = await testReceiver();
+      const { id } = await shop.createWebhook(receiver);
+      await shop.webhookAction(id, 'disable');
+      await shop.emitEvent();
       expect(await tried(id)).toMatchObject({ status: 'succeeded', held: false });
-      expect(typesOf(receiver)).toEqual(['webhook.tested']);
-      expect(await shop.readHook(id)).toMatchObject({ status: 'disabled', version: 2 });
+      expect(receivedTypes(receiver)).toEqual(['webhook.tested']);
+      expect(await shop.readWebhook(id)).toMatchObject({ status: 'disabled', version: 2 });
       expect(await shop.deliveries('status=pending')).toMatchObject([{ held: true }]);
     });
 
     test('only the endpoint that is tested gets it, although others want everything', async () => {
-      const [receiver, beside, sisters] = [await receiving(), await receiving(), await receiving()];
-      const { id } = await shop.hook(receiver);
-      await shop.hook(beside);
+      const [receiver, beside, sisters] = [await testReceiver(), await testReceiver(), await testReceiver()];
+      const { id } = await shop.createWebhook(receiver);
+      await shop.createWebhook(beside);
       const sister = await shop.addKey({ application: 'second' });
-      done(await sister.client.post(webhooks, { url: sisters.url }));
+      expectOk(await sister.client.post(webhooks, { url: sisters.url }));
       await tried(id);
       await tried(id, { type: 'payment.created' });
-      await shop.sent();
-      expect(typesOf(receiver)).toEqual(['webhook.tested', 'payment.created']);
+      await shop.sendDue();
+      expect(receivedTypes(receiver)).toEqual(['webhook.tested', 'payment.created']);
       expect([...beside.received, ...sisters.received]).toEqual([]);
       expect(await shop.deliveries()).toHaveLength(2);
     });
 
     test('both secrets sign while they overlap', async () => {
-      const receiver = await receiving();
-      const { id, secret: old } = await shop.hook(receiver);
-      const { secret } = await shop.act(id, 'rotate_secret', { overlapSeconds: 60 });
+      const receiver = await testReceiver();
+      const { id, secret: old } = await shop.createWebhook(receiver);
+      const { secret } = await shop.webhookAction(id, 'rotate_secret', { overlapSeconds: 60 });
       await tried(id);
       const aMinuteAgo = shop.clientOn(openApp(server, { wallClock: () => Date.now() - 60_000 }));
-      const again = done(await aMinuteAgo.post(`${webhooks}/${id}/rotate_secret`, { overlapSeconds: 59 }));
+      const again = expectOk(
+        await aMinuteAgo.post(`${webhooks}/${id}/rotate_secret`, { overlapSeconds: 59 }),
+      );
       await tried(id);
       const [first, second] = receiver.received;
       if (!first || !second) throw new Error('two tests were to be sent');
@@ -211,8 +209,8 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
     });
 
     test('a key of another application of the organization cannot test it', async () => {
-      const receiver = await receiving();
-      const { id } = await shop.hook(receiver);
+      const receiver = await testReceiver();
+      const { id } = await shop.createWebhook(receiver);
       const sister = await shop.addKey({ application: 'second' });
       expect((await sister.client.post(`${webhooks}/${id}/test`)).code).toBe('resource_not_found');
       expect(receiver.received).toEqual([]);
@@ -220,33 +218,33 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
 
     test('one that is full of other requests is tested all the same', async () => {
       const held: ServerResponse[] = [];
-      const receiver = await receiving((received, response) => {
-        if (payloadOf(received).type === 'webhook.tested') response.writeHead(204).end();
+      const receiver = await testReceiver((received, response) => {
+        if (eventPayload(received).type === 'webhook.tested') response.writeHead(204).end();
         else held.push(response);
       });
-      const { id } = await shop.hook(receiver, { maxConcurrency: 1 });
-      await shop.tell();
+      const { id } = await shop.createWebhook(receiver, { maxConcurrency: 1 });
+      await shop.emitEvent();
       await receiver.waitFor(1);
       expect(await tried(id)).toMatchObject({ status: 'succeeded' });
       for (const response of held) response.writeHead(204).end();
-      await shop.sent();
+      await shop.sendDue();
       expect(await shop.deliveries('status=succeeded')).toHaveLength(2);
     });
 
     test('a test of 410 disables the endpoint as any 410 does', async () => {
-      const receiver = await receiving(withStatus(410));
-      const { id } = await shop.hook(receiver);
+      const receiver = await testReceiver(withStatus(410));
+      const { id } = await shop.createWebhook(receiver);
       expect(await tried(id)).toMatchObject({ status: 'failed', lastResponseStatus: 410 });
-      await eventually(
-        () => shop.readHook(id),
+      await readUntil(
+        () => shop.readWebhook(id),
         ({ status }) => status === 'disabled',
       );
     });
 
     test('the trail of a test is two commands of one request, both accepted', async () => {
-      const { id } = await shop.hook(await receiving());
+      const { id } = await shop.createWebhook(await testReceiver());
       const answer = await ask(id);
-      const rows = await rowsOf<{ action: string; outcome: string }>(
+      const rows = await queryRows<{ action: string; outcome: string }>(
         server,
         'select action, outcome from audit where org_id = $1 and request_id = $2 order by id',
         [shop.orgId, answer.headers['request-id']],
@@ -260,8 +258,8 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
     describe('the same key', () => {
       test('again sends nothing and answers byte for byte, also what failed', async () => {
         for (const reply of [withStatus(204), withStatus(500)]) {
-          const receiver = await receiving(reply);
-          const { id } = await shop.hook(receiver);
+          const receiver = await testReceiver(reply);
+          const { id } = await shop.createWebhook(receiver);
           const key = randomUUID();
           const first = await ask(id, undefined, key);
           expectReplay(await ask(id, undefined, key), first);
@@ -272,8 +270,8 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
 
       test('twice at once sends once: the other waits or is told to', async () => {
         const held: ServerResponse[] = [];
-        const receiver = await receiving((_received, response) => held.push(response));
-        const { id } = await shop.hook(receiver);
+        const receiver = await testReceiver((_received, response) => held.push(response));
+        const { id } = await shop.createWebhook(receiver);
         const key = randomUUID();
         const first = ask(id, undefined, key);
         await receiver.waitFor(1);
@@ -289,8 +287,8 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
       });
 
       test('ten times at once sends once', async () => {
-        const receiver = await receiving();
-        const { id } = await shop.hook(receiver);
+        const receiver = await testReceiver();
+        const { id } = await shop.createWebhook(receiver);
         const key = randomUUID();
         const answers = await Promise.all(Array.from({ length: 10 }, () => ask(id, undefined, key)));
         const ended = answers.filter(({ status }) => status === 200);
@@ -303,8 +301,8 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
     });
 
     test('ten tests with keys of their own are ten events', async () => {
-      const receiver = await receiving();
-      const { id } = await shop.hook(receiver, { maxConcurrency: 1 });
+      const receiver = await testReceiver();
+      const { id } = await shop.createWebhook(receiver, { maxConcurrency: 1 });
       const made = await Promise.all(Array.from({ length: 10 }, () => tried(id)));
       expect(new Set(made.map(({ eventId }) => eventId)).size).toBe(10);
       expect(receiver.received).toHaveLength(10);
@@ -320,21 +318,21 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
       ['data of its own', { type: 'payment.created', data: {} }, '/data'],
       ['an unknown field', { url: 'http://127.0.0.1/' }, '/url'],
     ])('%s is refused, and nothing is sent', async (_what, body, param) => {
-      const receiver = await receiving();
-      const { id } = await shop.hook(receiver);
+      const receiver = await testReceiver();
+      const { id } = await shop.createWebhook(receiver);
       expectRefused(await ask(id, body), 'invalid_request', param);
       expect(receiver.received).toEqual([]);
     });
 
     test('it needs a key, and one that was not used for something else', async () => {
-      const receiver = await receiving();
-      const { id } = await shop.hook(receiver);
+      const receiver = await testReceiver();
+      const { id } = await shop.createWebhook(receiver);
       const path = `${webhooks}/${id}/test`;
       const bare = await shop.client.post(path, undefined, { idempotencyKey: null });
       expect(bare.code).toBe('idempotency_key_missing');
       const key = randomUUID();
       await tried(id);
-      done(await ask(id, {}, key));
+      expectOk(await ask(id, {}, key));
       expect((await ask(id, { type: 'payment.created' }, key)).code).toBe('idempotency_key_reused');
       expect(receiver.received).toHaveLength(2);
     });
@@ -342,8 +340,8 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
 
   describe('401, 403 and 404', () => {
     test('nobody sends a test who may not, and nothing is sent', async () => {
-      const receiver = await receiving();
-      const { id } = await shop.hook(receiver);
+      const receiver = await testReceiver();
+      const { id } = await shop.createWebhook(receiver);
       const path = `${webhooks}/${id}/test`;
       const reader = await shop.addKey({ scopes: ['webhooks:read'] });
       expect((await new ApiClient(server.app, null).post(path)).code).toBe('api_key_missing');
@@ -358,5 +356,5 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
 });
 
 test('this file provokes the codes that it is said to provoke', () => {
-  expect([...seenCodes].sort()).toEqual(provokedBy.webhookTest);
+  expect([...seenCodes].sort()).toEqual(expectedErrorCodes.webhookTest);
 });

@@ -196,6 +196,8 @@ describeInBrowser('people', () => {
       await invitations.getByRole('row', { name: /later@acme\.test/ }).waitFor();
       await owner.getByRole('button', { name: 'Revoke the invitation for later@acme.test' }).click();
       await owner.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
+      // An open dialog hides the table from assistive technology, and so from getByRole.
+      await owner.getByRole('alertdialog').waitFor({ state: 'detached' });
       await invitations.getByRole('row', { name: /later@acme\.test/ }).waitFor({ state: 'detached' });
       const { page: third } = await suite.openTab(context);
       await third.goto(revoked);
@@ -254,6 +256,7 @@ describeInBrowser('people', () => {
       await openMenu('Remove…');
       const question = owner.getByRole('alertdialog', { name: 'Remove Nora?' });
       await question.getByRole('button', { name: 'Remove member' }).click();
+      await question.waitFor({ state: 'detached' });
       await owner.getByRole('row', { name: /Nora/ }).waitFor({ state: 'detached' });
       expect((await members()).map(({ email }) => email)).not.toContain(nora.email);
       await member

@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../src/kernel/limits.ts';
 import { roles } from '../../src/kernel/roles.ts';
 import { consoleOf, type Server } from '../../src/server.ts';
-import { provokedBy } from '../api/codes.ts';
 import { seenCodes } from '../support/api-client.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
 import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import {
   countsOf,
@@ -360,5 +360,5 @@ describe.each(databaseKinds)('invitations on %s', (kind) => {
 });
 
 test('the codes seen here are those of the list', () => {
-  expect([...seenCodes].sort()).toEqual(provokedBy.consoleInvitations);
+  expect([...seenCodes].sort()).toEqual(expectedErrorCodes.consoleInvitations);
 });

@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../src/kernel/limits.ts';
 import { scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
-import { provokedBy } from '../api/codes.ts';
 import { type Answer, ApiClient, type Body, seenCodes } from '../support/api-client.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
 import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import {
   auditOf,
@@ -604,5 +604,5 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
 });
 
 test('the codes seen here are those of the list', () => {
-  expect([...seenCodes].sort()).toEqual(provokedBy.consoleKeys);
+  expect([...seenCodes].sort()).toEqual(expectedErrorCodes.consoleKeys);
 });

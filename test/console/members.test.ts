@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Role } from '../../src/kernel/roles.ts';
 import type { Server } from '../../src/server.ts';
-import { provokedBy } from '../api/codes.ts';
 import { type Answer, seenCodes } from '../support/api-client.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
 import { databaseKinds, openApp, openEngine, sharedServer } from '../support/server.ts';
 import {
   auditOf,
@@ -254,5 +254,5 @@ describe.each(databaseKinds)('members on %s', (kind) => {
 });
 
 test('the codes seen here are those of the list', () => {
-  expect([...seenCodes].sort()).toEqual(provokedBy.consoleMembers);
+  expect([...seenCodes].sort()).toEqual(expectedErrorCodes.consoleMembers);
 });

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { personRoutes } from '../../src/http/console-routes.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
-import { provokedBy } from '../api/codes.ts';
 import { seenCodes } from '../support/api-client.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
 import { type ServedRoute, servedRoutes } from '../support/served-routes.ts';
 import { openApp, openServer } from '../support/server.ts';
 import {
@@ -393,5 +393,5 @@ describe('the page', () => {
 });
 
 test('the codes seen here are those of the list', () => {
-  expect([...seenCodes].sort()).toEqual(provokedBy.consoleOrigin);
+  expect([...seenCodes].sort()).toEqual(expectedErrorCodes.consoleOrigin);
 });

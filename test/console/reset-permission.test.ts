@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
-import { provokedBy } from '../api/codes.ts';
 import { ApiClient, seenCodes } from '../support/api-client.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
 import { auditOf, type House, house, ok, type Visitor } from '../support/visitor.ts';
 
@@ -100,5 +100,5 @@ describe.each(databaseKinds)('resets by API keys on %s', (kind) => {
 });
 
 test('this file provokes the codes that it is said to provoke', () => {
-  expect([...seenCodes].sort()).toEqual(provokedBy.resetPermission);
+  expect([...seenCodes].sort()).toEqual(expectedErrorCodes.resetPermission);
 });

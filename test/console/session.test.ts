@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../src/kernel/limits.ts';
 import type { Server } from '../../src/server.ts';
-import { provokedBy } from '../api/codes.ts';
 import { type Answer, seenCodes } from '../support/api-client.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
 import { countsOf, goodPassword, newcomer, ok, type Person, Visitor } from '../support/visitor.ts';
 
@@ -409,5 +409,5 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
 });
 
 test('the codes seen here are those of the list', () => {
-  expect([...seenCodes].sort()).toEqual(provokedBy.consoleSession);
+  expect([...seenCodes].sort()).toEqual(expectedErrorCodes.consoleSession);
 });

@@ -5,8 +5,8 @@ import { hashWith } from '../../src/identity/password.ts';
 import { People } from '../../src/identity/people.ts';
 import { networkOf, SignInThrottle, signInBudgets } from '../../src/identity/sign-in-throttle.ts';
 import { consoleOf, type Server } from '../../src/server.ts';
-import { provokedBy } from '../api/codes.ts';
 import { type Answer, seenCodes } from '../support/api-client.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
 import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import { goodPassword, newcomer, ok, type Person, Visitor } from '../support/visitor.ts';
 
@@ -317,5 +317,5 @@ test.each([
 });
 
 test('the codes seen here are those of the list', () => {
-  expect([...seenCodes].sort()).toEqual(provokedBy.consoleTries);
+  expect([...seenCodes].sort()).toEqual(expectedErrorCodes.consoleTries);
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { People } from '../../src/identity/people.ts';
 import { consoleOf, type Server } from '../../src/server.ts';
-import { provokedBy } from '../api/codes.ts';
 import { type Answer, seenCodes } from '../support/api-client.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
 import { databaseKinds, openApp, openServer } from '../support/server.ts';
 import { goodPassword, newcomer, ok, type Person, totp, Visitor } from '../support/visitor.ts';
 
@@ -302,5 +302,5 @@ async function sessionsOf(server: Server, { personId }: Person): Promise<readonl
 }
 
 test('the codes seen here are those of the list', () => {
-  expect([...seenCodes].sort()).toEqual(provokedBy.consoleTwoFactor);
+  expect([...seenCodes].sort()).toEqual(expectedErrorCodes.consoleTwoFactor);
 });

@@ -7,12 +7,12 @@ import type { Answer } from '../../src/engine/submission.ts';
 import { unmeasured } from '../../src/http/metrics.ts';
 import type { CommandKind } from '../../src/kernel/command.ts';
 import { formatId } from '../../src/kernel/ids.ts';
-import { defaultTerms } from '../../src/kernel/terms.ts';
 import { advancePayment } from '../../src/resources/payment-advance/machine.ts';
 import { noParams } from '../../src/resources/payment-scenario/machine.ts';
 import { type CreatePayment, createPayment } from '../../src/resources/payments/machine.ts';
 import { type RefundPayment, refundPayment } from '../../src/resources/refund-advance/machine.ts';
 import { openEngine } from '../support/server.ts';
+import { submission } from '../support/submission.ts';
 import type { KeyHolder } from '../support/tenant.ts';
 
 export interface Observed {
@@ -65,20 +65,9 @@ export class Submitter {
     input: Input,
     suffix: string = newSuffix(),
   ): Promise<Answer> {
-    const { orgId, appId, keyId } = this.#holder;
-    const now = Date.now();
     const fingerprint = hash('sha256', JSON.stringify([kind.name, input], inDigits), 'buffer');
-    return engine.submit({
-      kind,
-      input,
-      idempotency: { key: randomUUID(), fingerprint },
-      wallNow: now,
-      context: {
-        ...{ orgId, appId, suffix, ip: null, terms: defaultTerms },
-        actor: { kind: 'api_key', id: keyId },
-        requestId: formatId('request', suffix),
-      },
-    });
+    const idempotency = { key: randomUUID(), fingerprint };
+    return engine.submit(submission(this.#holder, kind, input, { wallNow: Date.now(), suffix, idempotency }));
   }
 
   pay(engine: Engine, fields: Partial<CreatePayment> = {}, suffix?: string): Promise<Answer> {

@@ -10,8 +10,8 @@ import { newSuffix } from '../../src/engine/ids.ts';
 import { formatId } from '../../src/kernel/ids.ts';
 import { scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
-import { audit } from '../simulation/auditor.ts';
 import { ApiClient } from '../support/api-client.ts';
+import { auditRows } from '../support/audit.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { openReceiver } from '../support/receiver.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
@@ -134,7 +134,7 @@ describe.each(databaseKinds)('a database of the first version on %s', (kind) => 
       'captured',
       'pending',
     ]);
-    expect(await audit((text) => server.database.query({ name: '', text }, []))).toEqual([]);
+    expect(await auditRows((text) => server.database.query({ name: '', text }, []))).toEqual([]);
   });
 
   test('sends the events of that time, when they are replayed to an endpoint of today', async () => {

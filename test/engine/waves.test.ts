@@ -14,7 +14,7 @@ import type { PaymentRow } from '../../src/resources/payments/machine.ts';
 import { advanceRefund } from '../../src/resources/refund-advance/machine.ts';
 import type { RefundRow } from '../../src/resources/refunds/machine.ts';
 import type { Server } from '../../src/server.ts';
-import { audit } from '../simulation/auditor.ts';
+import { auditRows } from '../support/audit.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
@@ -36,7 +36,7 @@ describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => 
     commands = new Submitter(acme);
   });
   afterAll(async () => {
-    const findings = await audit((text) => server.database.query({ name: '', text }, []));
+    const findings = await auditRows((text) => server.database.query({ name: '', text }, []));
     if (second !== server.database) await second?.close();
     await server?.close();
     expect(findings).toEqual([]);

@@ -3,23 +3,26 @@ import { Ajv } from 'ajv';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { caseNames, Examination, type ExaminationReport } from '../../src/kernel/examination.ts';
 import type { Server } from '../../src/server.ts';
-import { rowsOf } from '../api/clockwork.ts';
-import { provokedBy } from '../api/codes.ts';
 import {
+  ApiClient,
+  type Body,
+  expectOk,
   expectRefused,
-  type Hook,
-  type HookShop,
-  nobody,
-  openHookShop,
-  receiving,
-  unknownWebhook,
-  webhooks,
-} from '../api/hooks.ts';
-import { done, expectReplay } from '../api/lifecycle.ts';
-import { ApiClient, type Body, seenCodes } from '../support/api-client.ts';
+  expectReplay,
+  seenCodes,
+} from '../support/api-client.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
+import { type Merchant, openMerchant } from '../support/merchant.ts';
 import { withStatus } from '../support/receiver.ts';
-import { databaseKinds, openApp, openServer, sharedServer } from '../support/server.ts';
+import { databaseKinds, openApp, openServer, queryRows, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
+import {
+  closedReceiver,
+  testReceiver,
+  unknownWebhook,
+  type WebhookBody,
+  webhooks,
+} from '../support/webhooks.ts';
 import { type Event, type Examinee, type Fault, openExaminee, verified } from './receivers.ts';
 
 type Report = Body & ExaminationReport;
@@ -27,25 +30,25 @@ type Report = Body & ExaminationReport;
 describe.each(databaseKinds)('examining a receiver on %s', (kind) => {
   let server: Server;
   let other: Tenant;
-  let shop: HookShop;
+  let shop: Merchant;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
     other = await tenant(server);
   });
   beforeEach(async () => {
-    shop = await openHookShop(server);
+    shop = await openMerchant(server, { isFrozen: true });
   });
 
   const ask = (id: string, body?: unknown, idempotencyKey: string = randomUUID()) =>
     shop.client.post(`${webhooks}/${id}/examine`, body, { idempotencyKey });
-  const examined = async (id: string, body?: unknown) => done(await ask(id, body)) as unknown as Report;
+  const examined = async (id: string, body?: unknown) => expectOk(await ask(id, body)) as unknown as Report;
 
   /** A receiver that verifies with the secret of its own endpoint, unless told otherwise. */
-  async function hooked(fault: Fault = {}, settings: object = {}): Promise<Examinee & { hook: Hook }> {
-    let hook: Hook | undefined;
+  async function hooked(fault: Fault = {}, settings: object = {}): Promise<Examinee & { hook: WebhookBody }> {
+    let hook: WebhookBody | undefined;
     const receiver = await openExaminee({ verify: (handled) => verified(handled, hook?.secret), ...fault });
-    hook = await shop.hook(receiver, settings);
+    hook = await shop.createWebhook(receiver, settings);
     return { ...receiver, hook };
   }
 
@@ -56,7 +59,7 @@ describe.each(databaseKinds)('examining a receiver on %s', (kind) => {
   const failed = ({ cases }: ExaminationReport) =>
     cases.filter(({ outcome }) => outcome === 'failed').map(({ name }) => name);
   const traces = () =>
-    rowsOf(
+    queryRows(
       server,
       'select id from events where org_id = $1 union all select id from deliveries where org_id = $1',
       [shop.orgId],
@@ -96,13 +99,13 @@ describe.each(databaseKinds)('examining a receiver on %s', (kind) => {
 
     test('nothing is left in events, deliveries or the webhook; the audit trail says who did it', async () => {
       const receiver = await hooked();
-      const before = await shop.readHook(receiver.hook.id);
+      const before = await shop.readWebhook(receiver.hook.id);
       const answer = await ask(receiver.hook.id);
       expect(receiver.handled.length).toBeGreaterThan(40);
       expect(await traces()).toEqual([]);
       const { requestId: _before, ...shown } = before;
-      expect(await shop.readHook(receiver.hook.id)).toMatchObject(shown);
-      const rows = await rowsOf(
+      expect(await shop.readWebhook(receiver.hook.id)).toMatchObject(shown);
+      const rows = await queryRows(
         server,
         'select action, outcome, actor_id as "actorId", resource_id as "resourceId" from audit where org_id = $1 and request_id = $2 order by id',
         [shop.orgId, answer.headers['request-id']],
@@ -166,8 +169,8 @@ describe.each(databaseKinds)('examining a receiver on %s', (kind) => {
     });
 
     test('where nothing listens it says so in one sentence, and nothing else is held against it', async () => {
-      const gone = await nobody();
-      const { id } = await shop.hook(gone);
+      const gone = await closedReceiver();
+      const { id } = await shop.createWebhook(gone);
       const report = await examined(id);
       const error = `Connection refused: nothing listens at 127.0.0.1:${gone.port}.`;
       expect(report).toMatchObject({ status: 'failed', grade: 'F', score: 0, complete: false });
@@ -178,26 +181,26 @@ describe.each(databaseKinds)('examining a receiver on %s', (kind) => {
     });
 
     test('410 does not disable the endpoint: it is no delivery', async () => {
-      const { id } = await shop.hook(await receiving(withStatus(410)));
+      const { id } = await shop.createWebhook(await testReceiver(withStatus(410)));
       expect(await examined(id)).toMatchObject({ grade: 'F', message: expect.stringContaining('410') });
-      expect(await shop.readHook(id)).toMatchObject({ status: 'enabled', version: 1 });
+      expect(await shop.readWebhook(id)).toMatchObject({ status: 'enabled', version: 1 });
     });
 
     test('a disabled endpoint can be examined, and stays disabled', async () => {
       const receiver = await hooked();
-      await shop.act(receiver.hook.id, 'disable');
+      await shop.webhookAction(receiver.hook.id, 'disable');
       expect(await examined(receiver.hook.id, { cases: ['duplicate'] })).toMatchObject({ grade: 'A' });
-      expect(await shop.readHook(receiver.hook.id)).toMatchObject({ status: 'disabled' });
+      expect(await shop.readWebhook(receiver.hook.id)).toMatchObject({ status: 'disabled' });
     });
 
     test('while secrets overlap both sign, and after that the new one alone', async () => {
       const receiver = await hooked();
       const { id } = receiver.hook;
-      await shop.act(id, 'rotate_secret', { overlapSeconds: 60 });
+      await shop.webhookAction(id, 'rotate_secret', { overlapSeconds: 60 });
       expect(await examined(id, { cases: ['rotated_secret', 'other_secret'] })).toMatchObject({ grade: 'A' });
       const aMinuteAgo = shop.clientOn(openApp(server, { wallClock: () => Date.now() - 60_000 }));
       const { hook: late } = await hooked();
-      done(await aMinuteAgo.post(`${webhooks}/${late.id}/rotate_secret`, { overlapSeconds: 59 }));
+      expectOk(await aMinuteAgo.post(`${webhooks}/${late.id}/rotate_secret`, { overlapSeconds: 59 }));
       expect(await examined(late.id)).toMatchObject({ grade: 'F', message: expect.stringContaining('401') });
     });
 
@@ -227,7 +230,7 @@ describe.each(databaseKinds)('examining a receiver on %s', (kind) => {
       const answer = await ask(receiver.hook.id);
       expect(answer.body).toMatchObject({ grade: 'F' });
       expect(answer.text).not.toContain(receiver.hook.secret.slice(6, -1));
-      const kept = await rowsOf(server, 'select body from idempotency where org_id = $1', [shop.orgId]);
+      const kept = await queryRows(server, 'select body from idempotency where org_id = $1', [shop.orgId]);
       expect(JSON.stringify(kept)).not.toContain(receiver.hook.secret.slice(6, -1));
     });
   });
@@ -329,7 +332,7 @@ describe.each(databaseKinds)('examining a receiver on %s', (kind) => {
   test('a server that is closed ends an examination where it is', async () => {
     const own = await openServer(kind);
     try {
-      const ownShop = await openHookShop(own);
+      const ownShop = await openMerchant(own, { isFrozen: true });
       let came = (): void => undefined;
       const begun = new Promise<void>((resolve) => {
         came = resolve;
@@ -340,7 +343,7 @@ describe.each(databaseKinds)('examining a receiver on %s', (kind) => {
           return new Promise<boolean>(() => undefined);
         },
       });
-      const { id } = await ownShop.hook(receiver);
+      const { id } = await ownShop.createWebhook(receiver);
       const asked = ownShop.client.post(`${webhooks}/${id}/examine`);
       await begun;
       const startedAt = performance.now();
@@ -367,16 +370,16 @@ describe.each(databaseKinds)('a server that sends to no private address on %s', 
   afterAll(() => server?.close());
 
   test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]'])('examines nothing at %s', async (host) => {
-    const shop = await openHookShop(server);
+    const shop = await openMerchant(server, { isFrozen: true });
     const receiver = await openExaminee();
-    const hook = await shop.hook({ url: 'https://1.1.1.1/hook' });
+    const hook = await shop.createWebhook({ url: 'https://1.1.1.1/hook' });
     // By another way than the API, which refuses it.
-    await rowsOf(server, 'update webhooks set url = $3 where org_id = $1 and id = $2', [
+    await queryRows(server, 'update webhooks set url = $3 where org_id = $1 and id = $2', [
       shop.orgId,
       hook.id,
       `http://${host}:${receiver.port}/hook`,
     ]);
-    const report = done(await shop.client.post(`${webhooks}/${hook.id}/examine`)) as unknown as Report;
+    const report = expectOk(await shop.client.post(`${webhooks}/${hook.id}/examine`)) as unknown as Report;
     expect(report).toMatchObject({ grade: 'F', complete: false });
     expect(report.message).toMatch(
       /(is not|does not resolve to) a public address, and this server sends only to those/,
@@ -387,5 +390,5 @@ describe.each(databaseKinds)('a server that sends to no private address on %s', 
 });
 
 test('this file provokes the codes that it is said to provoke', () => {
-  expect([...seenCodes].sort()).toEqual(provokedBy.examinations);
+  expect([...seenCodes].sort()).toEqual(expectedErrorCodes.examinations);
 });

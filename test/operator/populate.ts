@@ -1,25 +1,19 @@
-import { expect } from 'vitest';
 import type { Server } from '../../src/server.ts';
-import type { ApiClient, Body } from '../support/api-client.ts';
+import { type ApiClient, type Body, expectOk } from '../support/api-client.ts';
+import { payments } from '../support/payments.ts';
 
-const payments = 'developer_api_payments';
-
-/** Something of every kind of record, so that nothing can be forgotten unnoticed. */
+/** Creates at least one record of every kind. */
 export async function populate(client: ApiClient, webhookUrl: string): Promise<Populated> {
-  const done = async (path: string, body?: unknown): Promise<Body> => {
-    const answer = await client.post(path, body);
-    expect(answer.status, answer.text).toBeLessThan(300);
-    return answer.body;
-  };
-  const webhook = await done('developer_api_webhooks', { url: webhookUrl, retryProfile: 'none' });
-  const silent = await done('developer_api_webhooks', { url: webhookUrl });
-  await done(`developer_api_webhooks/${silent.id}/disable`);
-  await done(`developer_api_webhooks/${webhook.id}/rotate_secret`, { overlapSeconds: 3_600 });
-  const customer = await done('developer_api_customers', { name: 'Ada', metadata: { 'ünïcode "': '1\n2' } });
+  const post = async (path: string, body?: unknown) => expectOk(await client.post(path, body));
+  const webhook = await post('developer_api_webhooks', { url: webhookUrl, retryProfile: 'none' });
+  const silent = await post('developer_api_webhooks', { url: webhookUrl });
+  await post(`developer_api_webhooks/${silent.id}/disable`);
+  await post(`developer_api_webhooks/${webhook.id}/rotate_secret`, { overlapSeconds: 3_600 });
+  const customer = await post('developer_api_customers', { name: 'Ada', metadata: { 'ünïcode "': '1\n2' } });
   const payment = async (scenario: string, to?: string): Promise<Body> => {
     const body = { amount: 1_000, currency: 'EUR', customerId: customer.id, scenario };
-    const made = await done(payments, body);
-    return to === undefined ? made : done(`${payments}/${made.id}/advance`, { to });
+    const made = await post(payments, body);
+    return to === undefined ? made : post(`${payments}/${made.id}/advance`, { to });
   };
   await payment('approve');
   await payment('approve', 'authorized');
@@ -27,20 +21,20 @@ export async function populate(client: ApiClient, webhookUrl: string): Promise<P
   await payment('settle_short', 'settled');
   await payment('dispute', 'disputed');
   const captured = await payment('refund_pending', 'captured');
-  await done(`${payments}/${captured.id}/refund`, { amount: 100 });
+  await post(`${payments}/${captured.id}/refund`, { amount: 100 });
   const transfer = {
     ...{ sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 5_000 },
     beneficiary: { name: 'Grace' },
   };
-  await done('developer_api_transfers', transfer);
-  const { id: sent } = await done('developer_api_transfers', transfer);
-  await done(`developer_api_transfers/${sent}/advance`, { to: 'sent' });
+  await post('developer_api_transfers', transfer);
+  const { id: sent } = await post('developer_api_transfers', transfer);
+  await post(`developer_api_transfers/${sent}/advance`, { to: 'sent' });
   const idle = { on: 'webhooks', fault: { type: 'drop' }, count: 1, eventTypes: ['transfer.returned'] };
-  await done('developer_api_fault_plans', idle);
-  const event = await done('developer_api_webhook_events', { type: 'payment.created' });
-  await done(`developer_api_webhook_events/${event.id}/replay`);
+  await post('developer_api_fault_plans', idle);
+  const event = await post('developer_api_webhook_events', { type: 'payment.created' });
+  await post(`developer_api_webhook_events/${event.id}/replay`);
   const window = { from: '2026-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', select: 'all' };
-  await done('developer_api_webhook_deliveries/replay', window);
+  await post('developer_api_webhook_deliveries/replay', window);
   return { webhook, customer, payment: settled };
 }
 

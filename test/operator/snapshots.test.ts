@@ -8,8 +8,8 @@ import { tablesOf } from '../../src/kernel/organization-tables.ts';
 import { readHeader } from '../../src/kernel/snapshot.ts';
 import type { Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
-import { provokedBy } from '../api/codes.ts';
 import { ApiClient, type Body, seenCodes } from '../support/api-client.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
@@ -600,5 +600,5 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
 });
 
 test('this file provokes exactly the codes that coverage counts on', () => {
-  expect([...seenCodes].sort()).toEqual(provokedBy.snapshots);
+  expect([...seenCodes].sort()).toEqual(expectedErrorCodes.snapshots);
 });

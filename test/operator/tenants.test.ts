@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scopes } from '../../src/kernel/scopes.ts';
 import type { Server } from '../../src/server.ts';
 import { verify } from '../../src/verify.ts';
-import { provokedBy } from '../api/codes.ts';
 import { ApiClient, seenCodes } from '../support/api-client.ts';
+import { expectedErrorCodes } from '../support/error-codes.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 
@@ -255,5 +255,5 @@ test('an embedded server makes a token at each start', async () => {
 });
 
 test('this file provokes exactly the codes that coverage counts on', () => {
-  expect([...seenCodes].sort()).toEqual(provokedBy.operator);
+  expect([...seenCodes].sort()).toEqual(expectedErrorCodes.operator);
 });

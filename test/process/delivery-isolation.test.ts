@@ -4,9 +4,9 @@ import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 import { migratedDatabase } from '../support/postgres.ts';
 import type { ServerOptions } from '../support/processes.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
-import { API_KEY, call, PAYMENTS, SPARE_KEY } from './support/client.ts';
+import { API_KEY, call, PAYMENTS, postOk, SPARE_KEY } from './support/client.ts';
 import { atOnce, type Inbox, openInbox } from './support/webhook-receiver.ts';
-import { DELIVERIES, done, endpoint, type Home, openHome } from './support/webhook-servers.ts';
+import { DELIVERIES, endpoint, type Home, openHome } from './support/webhook-servers.ts';
 
 /** Together these endpoints want more requests open than an organization may have. */
 const HANGING = Array.from({ length: 60 }, (_, i) => `hanging-${i}`);
@@ -47,10 +47,10 @@ it('endpoints that hang, however many an organization has, do not delay those of
   );
   home = nodes;
   const { url } = await nodes.start({ dataDir: 'memory' });
-  const create = (_: unknown, n: number) => done(url + CUSTOMERS, { name: `Ada ${n}` }, `customer-${n}`);
+  const create = (_: unknown, n: number) => postOk(url + CUSTOMERS, { name: `Ada ${n}` }, `customer-${n}`);
   await Promise.all(Array.from({ length: HANGING_CUSTOMERS }, create));
   await vi.waitUntil(() => box.open().length >= CROWDED, { timeout: 60_000, interval: 10 });
-  await done(url + PAYMENTS, { amount: 1_000, currency: 'EUR' }, 'payment', SPARE_KEY);
+  await postOk(url + PAYMENTS, { amount: 1_000, currency: 'EUR' }, 'payment', SPARE_KEY);
   const committedAt = performance.now();
   await vi.waitUntil(() => box.of('good').length > 0, { timeout: 60_000, interval: 10 });
   const [{ at: arrivedAt } = { at: Number.NaN }] = box.of('good');
@@ -84,10 +84,10 @@ describe.runIf(process.platform === 'linux')('a replay of 64 events of 28 KB to 
       Array.from({ length: 50 }, (_, i) => [`key_${i}_`.padEnd(40, 'k'), 'v'.repeat(500)]),
     );
     const customer = (_: unknown, i: number) =>
-      done(url + CUSTOMERS, { name: `Ada ${i}`, metadata }, `ada-${i}`);
+      postOk(url + CUSTOMERS, { name: `Ada ${i}`, metadata }, `ada-${i}`);
     await Promise.all(Array.from({ length: EVENTS }, customer));
     const webhook = (_: unknown, i: number) =>
-      done(`${url}/_api/developer_api_webhooks`, { url: hook.url }, `hook-${i}`);
+      postOk(`${url}/_api/developer_api_webhooks`, { url: hook.url }, `hook-${i}`);
     await Promise.all(Array.from({ length: ENDPOINTS }, webhook));
 
     let rssMax = 0;

@@ -10,22 +10,15 @@ import {
   createPayment,
   listPayments,
   PAYMENTS,
+  post,
+  postOk,
   SPARE_KEY,
   THIRD_KEY,
 } from './support/client.ts';
 import { queryPostgres } from './support/database-rows.ts';
 import { auditDeliveries } from './support/delivery-audit.ts';
 import { atOnce, chanceOf, type Inbox, openInbox } from './support/webhook-receiver.ts';
-import {
-  allSent,
-  CLOCK,
-  done,
-  endpoint,
-  expireLeases,
-  type Home,
-  openHome,
-  post,
-} from './support/webhook-servers.ts';
+import { allSent, CLOCK, endpoint, expireLeases, type Home, openHome } from './support/webhook-servers.ts';
 
 const WAIT = { timeout: 60_000, interval: 5 };
 /**
@@ -160,10 +153,10 @@ describe('API and worker nodes on one PostgreSQL', () => {
 
   /** Payments that move by themselves when the clock advances; the events of their creation are delivered. Returns the time. */
   async function prepareAdvance(): Promise<number> {
-    const { now } = await done(`${api.url + CLOCK}/freeze`, {}, randomUUID(), SPARE_KEY);
+    const { now } = await postOk(`${api.url + CLOCK}/freeze`, {}, randomUUID(), SPARE_KEY);
     const body = { amount: 1_000, currency: 'EUR', captureMethod: 'manual', autoAdvance: true };
     for (let i = 0; i < ADVANCED_PAYMENTS; i += 1)
-      await done(api.url + PAYMENTS, body, randomUUID(), SPARE_KEY);
+      await postOk(api.url + PAYMENTS, body, randomUUID(), SPARE_KEY);
     await allSent(api.url, undefined, SPARE_KEY);
     return Date.parse(String(now));
   }
@@ -283,7 +276,7 @@ describe('API and worker nodes on one PostgreSQL', () => {
     let isStopped = false;
     const creator = async (_: unknown, n: number) => {
       for (let i = 0; !isStopped; i += 1) {
-        await done(api.url + PAYMENTS, { amount: 5, currency: 'EUR' }, `shared-${n}-${i}`, THIRD_KEY);
+        await postOk(api.url + PAYMENTS, { amount: 5, currency: 'EUR' }, `shared-${n}-${i}`, THIRD_KEY);
         acknowledged += 1;
       }
     };
@@ -383,7 +376,7 @@ describe('an embedded server', () => {
     await start();
     await vi.waitUntil(() => box.open().length > 0, WAIT);
     const body = { amount: 1_000, currency: 'EUR', captureMethod: 'manual', autoAdvance: true };
-    const { id } = await done(server.url + PAYMENTS, body, randomUUID(), SPARE_KEY);
+    const { id } = await postOk(server.url + PAYMENTS, body, randomUUID(), SPARE_KEY);
     const since = performance.now();
     const isMoved = async () =>
       (await call(`${server.url + PAYMENTS}/${id}`, { key: SPARE_KEY })).body.version !== 1;

@@ -1,11 +1,12 @@
 import { afterAll, expect, inject, test } from 'vitest';
+import type { Query } from '../support/audit.ts';
 import { makeNextRelease, NOTE } from '../support/next-release.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { runToEnd, type ServerProcess } from '../support/processes.ts';
 import { type Balancer, openBalancer } from './balancer.ts';
 import { type Shoppers, startShoppers } from './shoppers.ts';
 import { listPayments } from './support/client.ts';
-import { type Query, queryPostgres } from './support/database-rows.ts';
+import { queryPostgres } from './support/database-rows.ts';
 import { auditDeliveries } from './support/delivery-audit.ts';
 import { expectSame } from './support/load.ts';
 import { atOnce, type Inbox, openInbox } from './support/webhook-receiver.ts';

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { balancesOf } from '../model/balances.ts';
 import { act, isRefused, newPayment, type Params, type Payment } from '../model/payments.ts';
-import { audit } from '../simulation/auditor.ts';
+import { auditRows, type Query } from '../support/audit.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { type ServerProcess, startServer } from '../support/processes.ts';
 import {
@@ -13,12 +13,14 @@ import {
   expectRefusal,
   listPayments,
   PAYMENTS,
+  post,
+  postOk,
   SPARE_KEY,
   temporaryFolder,
 } from './support/client.ts';
-import { expectWhole, type Query, queryPostgres } from './support/database-rows.ts';
+import { expectWhole, queryPostgres } from './support/database-rows.ts';
 import { expectSame, newClaims } from './support/load.ts';
-import { balancesIn, DISPUTES, done, paymentAt, post, REFUNDS, tally } from './support/payment-requests.ts';
+import { balancesIn, DISPUTES, paymentAt, REFUNDS, tally } from './support/payment-requests.ts';
 
 /** The nodes that start at once on an empty database; the tests after that use two of them. */
 const STARTED = 4;
@@ -262,9 +264,9 @@ describe('two nodes that move the same payments at once', () => {
         currency: 'GBP',
         scenario: 'refund_pending',
       });
-      const refund = () => done(`${urlOf(i) + PAYMENTS}/${id}/refund`, { amount: 100 });
+      const refund = () => postOk(`${urlOf(i) + PAYMENTS}/${id}/refund`, { amount: 100 });
       const refunds = [await refund(), await refund()].map((body) => String(body.id));
-      const moved = await done(`${urlOf(i) + PAYMENTS}/${id}/advance`, { action: 'dispute', amount: 300 });
+      const moved = await postOk(`${urlOf(i) + PAYMENTS}/${id}/advance`, { action: 'dispute', amount: 300 });
       return { id, refunds, disputeId: String(moved.disputeId) };
     });
 
@@ -299,7 +301,7 @@ describe('two nodes that move the same payments at once', () => {
       expect(moves.map(({ version }) => version)).toEqual(moves.map((_, i) => moves.length - i));
       expect(new Set(moves.map(({ event }) => event.id)).size).toBe(moves.length);
     }
-    await queryPostgres(databaseUrl, async (query) => expect(await audit(query)).toEqual([]));
+    await queryPostgres(databaseUrl, async (query) => expect(await auditRows(query)).toEqual([]));
   });
 });
 
@@ -320,7 +322,7 @@ describe('fifty clients that move payments of one organization on two nodes', ()
   /** The same move on the server and in the model. */
   async function move(node: string, id: string, before: Payment, step: (typeof ways)[number][number]) {
     const { action, amount, isFinal } = step;
-    await done(`${node + PAYMENTS}/${id}/advance`, {
+    await postOk(`${node + PAYMENTS}/${id}/advance`, {
       action,
       ...(amount === undefined ? {} : { amount: Number(amount) }),
       ...(isFinal === undefined ? {} : { final: isFinal }),
@@ -337,7 +339,7 @@ describe('fifty clients that move payments of one organization on two nodes', ()
       Promise.all(
         [...ways, ...ways, ...ways].map(async (way, i) => {
           const amount = 1_000 + client * 7 + i;
-          const { id } = await done(urlOf(client) + PAYMENTS, { amount, currency });
+          const { id } = await postOk(urlOf(client) + PAYMENTS, { amount, currency });
           const terms = { basisPoints: 290n, fixed: 30n };
           const fields = { amount: BigInt(amount), currency, isManual: false, scenario: 'approve', terms };
           let payment = newPayment(fields);
@@ -360,7 +362,7 @@ describe('after all of it', () => {
   it('the rows are sound, and no statement was part of a deadlock', async () => {
     await stop(nodes);
     await queryPostgres(databaseUrl, async (query) => {
-      expect(await audit(query)).toEqual([]);
+      expect(await auditRows(query)).toEqual([]);
       // The sessions of the nodes have ended, so PostgreSQL has counted all of theirs.
       const counted = 'select deadlocks::integer from pg_stat_database where datname = current_database()';
       expect(await query(counted)).toEqual([{ deadlocks: 0 }]);

@@ -12,7 +12,7 @@ import { type ServedRoute, servedRoutes } from '../support/served-routes.ts';
 import { openApp, openServer } from '../support/server.ts';
 import { type KeyHolder, newKey, type Tenant, tenant } from '../support/tenant.ts';
 import { found, type House, house, newcomer, type Person, register } from '../support/visitor.ts';
-import { rowsOf, traces } from './estate.ts';
+import { rowDigests, traces } from './estate.ts';
 
 const operatorToken = 'operator-token-of-a-test-0123456789';
 const unknownOrg = 'org_01m7epxwjmf7za77rhky2f93cc';
@@ -131,14 +131,14 @@ describe('keys, on every route of the API', () => {
       ['a good key from its network', wentOn, { ...bearing(confined.key), address: '203.0.113.7' }],
       ['a good key, written loosely', wentOn, { headers: { authorization: `bearer   ${acme.key}` } }],
     ];
-    const before = await rowsOf(server, acme.orgId, traces);
+    const before = await rowDigests(server, acme.orgId, traces);
     for (const route of routes) {
       const codes = await Promise.all(
         callers.map(async ([who, , asking]) => [who, await codeOf(route.method, apiUrl(route), asking)]),
       );
       expect(codes, route.operationId).toEqual(callers.map(([who, code]) => [who, code]));
     }
-    expect(await rowsOf(server, acme.orgId, traces)).toEqual(before);
+    expect(await rowDigests(server, acme.orgId, traces)).toEqual(before);
   });
 
   test('each of the eight scopes alone opens what the table says, and nothing else', async () => {
@@ -174,7 +174,7 @@ describe('people, on every route of the console', () => {
   const asPerson = (person: Person): Asking => ({ headers: { ...from, cookie: cookiesOf(person) } });
 
   test('nobody, strangers, each role and the holders of other secrets get what the table says', async () => {
-    const before = await rowsOf(server, people.orgId, traces);
+    const before = await rowDigests(server, people.orgId, traces);
     for (const { route, within, role } of served) {
       const place = within === 'organization' ? people.orgId : `${people.orgId}/${people.appId}`;
       const url = `${consolePrefix}${place}/${route.path.replace(/\{\w+\}/, 'x')}`;
@@ -197,7 +197,7 @@ describe('people, on every route of the console', () => {
         roles: roles.map((one) => (isAtLeast(one, role) ? wentOn : 'role_missing')),
       });
     }
-    expect(await rowsOf(server, people.orgId, traces)).toEqual(before);
+    expect(await rowDigests(server, people.orgId, traces)).toEqual(before);
   });
 });
 

@@ -5,12 +5,13 @@ import { type IdKind, idPrefixes } from '../../src/kernel/ids.ts';
 import { isStream, type Route, type Served } from '../../src/kernel/route.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
-import { type JsonSchema, schemaOf } from '../api/arbitraries.ts';
 import type { Answer } from '../support/api-client.ts';
+import { expectOk } from '../support/api-client.ts';
+import { type JsonSchema, jsonSchema } from '../support/schema-values.ts';
 import { openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { found, invite, newcomer, ok, register, type Visitor } from '../support/visitor.ts';
-import { bodyOf, done, type Estate, kindOf, openEstate, pathOf, rowsOf } from './estate.ts';
+import { bodyOf, type Estate, kindOf, openEstate, pathOf, rowDigests } from './estate.ts';
 
 const suffix = '01m7epxwjmf7za77rhky2f93cc';
 /** Of the right form, and of nothing. */
@@ -22,16 +23,16 @@ let victim: Estate;
 let thief: Tenant;
 /** Has a record of everything, to be made to point at those of the victim. */
 let neighbour: Estate;
-let before: Awaited<ReturnType<typeof rowsOf>>;
+let before: Awaited<ReturnType<typeof rowDigests>>;
 
 beforeAll(async () => {
   server = await openServer('postgres');
   [victim, thief, neighbour] = await Promise.all([openEstate(server), tenant(server), openEstate(server)]);
-  before = await rowsOf(server, victim.orgId);
+  before = await rowDigests(server, victim.orgId);
 });
 // Not even a trace is left with the victim: its audit trail, its log of requests and its kept answers are as they were.
 afterAll(async () => {
-  expect(await rowsOf(server, victim.orgId)).toEqual(before);
+  expect(await rowDigests(server, victim.orgId)).toEqual(before);
   await server?.close();
 });
 
@@ -101,7 +102,7 @@ test('in any filter it finds what an id of nothing finds', async () => {
   let filters = 0;
   for (const route of plain) {
     if (route.method !== 'GET' || !route.query) continue;
-    for (const { at, prefix } of idFields(schemaOf(route.query))) {
+    for (const { at, prefix } of idFields(jsonSchema(route.query))) {
       const name = at.join('.');
       const id = idOf(victim, prefix);
       const path = pathOf(route, neighbour.ids);
@@ -119,7 +120,7 @@ test('in any field of any body it is refused as an id of nothing is', async () =
   const tried: string[] = [];
   for (const route of plain) {
     if (route.method !== 'POST' || !route.body) continue;
-    for (const { at, prefix } of idFields(schemaOf(route.body))) {
+    for (const { at, prefix } of idFields(jsonSchema(route.body))) {
       const id = idOf(victim, prefix);
       const [first = '', ...rest] = at;
       expect(rest, 'a field inside of another is to be set there').toEqual([]);
@@ -146,9 +147,9 @@ test('in any field of any body it is refused as an id of nothing is', async () =
 test('a cursor of another organization leads to nothing of it', async () => {
   let lists = 0;
   for (const route of plain) {
-    if (route.method !== 'GET' || !('cursor' in (schemaOf(route.query ?? {}).properties ?? {}))) continue;
+    if (route.method !== 'GET' || !('cursor' in (jsonSchema(route.query ?? {}).properties ?? {}))) continue;
     const path = pathOf(route, victim.ids);
-    const { nextCursor } = done(await victim.client.get(path, 'limit=1'));
+    const { nextCursor } = expectOk(await victim.client.get(path, 'limit=1'));
     if (nextCursor === null || nextCursor === undefined) continue;
     lists += 1;
     const answer = await neighbour.client.get(pathOf(route, neighbour.ids), `cursor=${nextCursor}`);
@@ -157,14 +158,14 @@ test('a cursor of another organization leads to nothing of it', async () => {
   }
   expect(lists).toBeGreaterThan(6);
   // Reading its own lists has left something in the log of the victim.
-  before = await rowsOf(server, victim.orgId);
+  before = await rowDigests(server, victim.orgId);
 });
 
 test('an Idempotency-Key of another organization is one that nobody has used', async () => {
   const body = { amount: 777, currency: 'EUR' };
   const key = { idempotencyKey: 'the-same-for-both' };
   const theirs = await victim.client.post('developer_api_payments', body, key);
-  before = await rowsOf(server, victim.orgId);
+  before = await rowDigests(server, victim.orgId);
   const own = await thief.client.post('developer_api_payments', body, key);
   expect(own.status).toBe(201);
   expect(own.headers['idempotent-replayed']).toBeUndefined();
@@ -210,7 +211,7 @@ test('people of another organization are told what they are told of one that doe
     ...{ members: owner.memberId, applications: appId, api_keys: keyId, timeline: paymentId },
     invitations: (await invite(owner, orgId, 'viewer')).id,
   };
-  const still = await rowsOf(server, orgId);
+  const still = await rowDigests(server, orgId);
   for (const { route, within } of personRoutes(routes, consoleRoutes)) {
     const ask = (place: string, id: string) => visit(outsider, route, `${place}/${filled(route, id)}`);
     const id = ids[kindOf(route)] ?? '';
@@ -227,7 +228,7 @@ test('people of another organization are told what they are told of one that doe
       told(await ask(placeOf(ownOrg, ownApp), unknown(id)), unknown(id)),
     );
   }
-  expect(await rowsOf(server, orgId)).toEqual(still);
+  expect(await rowDigests(server, orgId)).toEqual(still);
 });
 
 const consoleBodies: Readonly<Record<string, unknown>> = {

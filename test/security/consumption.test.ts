@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { redactBody, redactLine } from '../../src/kernel/redact.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
-import { type JsonSchema, schemaOf } from '../api/arbitraries.ts';
 import { head, RawConnection } from '../support/raw-connection.ts';
+import { type JsonSchema, jsonSchema } from '../support/schema-values.ts';
 import { openApp, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
@@ -26,8 +26,32 @@ afterAll(() => server?.close());
 
 const payments = 'developer_api_payments';
 const bodyBytesMax = 256 * 1024;
-/** Processor time of this process, in milliseconds: what other work on the machine does not change. */
+/** CPU time of this process, in milliseconds: waiting for other processes does not count. */
 const spent = () => process.cpuUsage().user / 1_000;
+
+/** CPU time of the loop on a core for which the limits are written. */
+const loopMsUsual = 60;
+
+/**
+ * Fails when the work since `before` took more CPU time than the limit. A slow or shared core makes CPU time longer as well, so a limit that is
+ * exceeded is compared again, as a multiple of a fixed loop. Where the loop took 145 ms, 100 cached documents took up to 1,250 ms and 100 that
+ * were built each time 4,600 ms; the limit there is 2,400 ms.
+ */
+function expectCheap(before: number, msMax: number, what: string): void {
+  const ms = spent() - before;
+  if (ms < msMax) return;
+  const loopMs = timeLoop();
+  expect(ms, `CPU time of ${what} (the loop took ${loopMs} ms)`).toBeLessThan((msMax * loopMs) / loopMsUsual);
+}
+
+function timeLoop(): number {
+  const before = spent();
+  let sum = 0;
+  for (let at = 0; at < 2e7; at += 1) sum = (sum * 31 + at) | 0;
+  // Used, so that the compiler does not remove the loop.
+  expect(sum).not.toBeNaN();
+  return spent() - before;
+}
 
 describe('a body', () => {
   const big = (part: (at: number) => string, open: string, close: string) => {
@@ -76,7 +100,7 @@ describe('a body', () => {
         400,
         expect.stringMatching(/^(invalid_request|malformed_json)$/),
       ]);
-      expect(spent() - before, name).toBeLessThan(500);
+      expectCheap(before, 500, name);
     }
     expect((await acme.client.get(payments)).body.data).toEqual([]);
   });
@@ -148,7 +172,7 @@ describe('every pattern of a request', () => {
   test('is decided at once for any text that may reach it', () => {
     const all = [...routes, ...consoleRoutes].flatMap((route) => {
       const schema = route.method === 'POST' ? route.body : route.query;
-      return schema ? patternsOf(schemaOf(schema)) : [];
+      return schema ? patternsOf(jsonSchema(schema)) : [];
     });
     const patterns = new Map(all.map(({ pattern, lengthMax }) => [pattern, lengthMax]));
     expect(patterns.size).toBeGreaterThan(8);
@@ -163,7 +187,7 @@ describe('every pattern of a request', () => {
             expression.test(
               start + seed.repeat(Math.ceil(lengthMax / seed.length)).slice(0, lengthMax) + end,
             );
-      expect(spent() - before, pattern).toBeLessThan(1_000);
+      expectCheap(before, 1_000, pattern);
     }
   });
 
@@ -189,7 +213,7 @@ describe('every pattern of a request', () => {
       redactBody(text.repeat(Math.floor(bodyBytesMax / text.length)));
       redactBody(`"password":"${text.repeat(3_000)}`);
       redactLine(text.repeat(4_000), 500);
-      expect(spent() - before, text).toBeLessThan(1_000);
+      expectCheap(before, 1_000, text);
     }
   });
 });
@@ -389,7 +413,7 @@ describe('documents', () => {
     }
     const before = spent();
     for (let at = 0; at < 100; at += 1) await app.inject('/openapi.json');
-    expect(spent() - before).toBeLessThan(1_000);
+    expectCheap(before, 1_000, '100 documents');
   });
 });
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { Route } from '../../src/kernel/route.ts';
 import type { Server } from '../../src/server.ts';
-import type { Answer, Body } from '../support/api-client.ts';
+import { expectOk } from '../support/api-client.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
 /** An organization with one record of every kind, each of which bears its mark. */
@@ -20,17 +20,12 @@ export const idlePlan = { on: 'webhooks', fault: { type: 'drop' }, count: 1, eve
 const window = { from: '2026-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', select: 'all' };
 let estates = 0;
 
-export function done({ status, body, text }: Answer): Body {
-  expect(status, text).toBeLessThan(300);
-  return body;
-}
-
 export async function openEstate(server: Server): Promise<Estate> {
   const holder = await tenant(server);
   estates += 1;
   const mark = `Estate${estates}Mark`;
   const made = async (path: string, body?: unknown) =>
-    done(await holder.client.post(`developer_api_${path}`, body));
+    expectOk(await holder.client.post(`developer_api_${path}`, body));
   // Disabled, so that nothing of it moves by itself.
   const webhook = await made('webhooks', { url: nowhere, description: mark });
   await made(`webhooks/${webhook.id}/disable`);
@@ -49,7 +44,7 @@ export async function openEstate(server: Server): Promise<Estate> {
   const event = await made('webhook_events', { type: 'payment.created', data: { reference: mark } });
   const replay = await made('webhook_deliveries/replay', window);
   const plan = await made('fault_plans', idlePlan);
-  const [delivery] = done(await holder.client.get('developer_api_webhook_deliveries')).data;
+  const [delivery] = expectOk(await holder.client.get('developer_api_webhook_deliveries')).data;
   const ids: Record<string, string> = {
     payments: payment.id,
     customers: customer.id,
@@ -107,7 +102,7 @@ export function bodyOf(
 const later = ['audit_seals', 'webhook_health', 'announced_work'];
 
 /** Digests of all rows of an organization, but for these tables: the same twice means that nothing has changed. */
-export async function rowsOf(
+export async function rowDigests(
   server: Server,
   orgId: string,
   except: readonly string[] = [],

@@ -5,11 +5,12 @@ import { personRoutes } from '../../src/http/console-routes.ts';
 import { isStream, type Route, type Served } from '../../src/kernel/route.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
-import { type JsonSchema, schemaOf } from '../api/arbitraries.ts';
+import { expectOk } from '../support/api-client.ts';
+import { type JsonSchema, jsonSchema } from '../support/schema-values.ts';
 import { openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { found, newcomer, ok, type Person, register } from '../support/visitor.ts';
-import { bodyOf, done, type Estate, kindOf, openEstate, pathOf } from './estate.ts';
+import { bodyOf, type Estate, kindOf, openEstate, pathOf } from './estate.ts';
 import { payloads, shareOf, unstorable } from './payloads.ts';
 
 const operatorToken = 'operator-token-of-a-test-0123456789';
@@ -28,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   // Whatever was sent, the tables are there, and so is the organization that everything was sent to.
-  expect(done(await acme.client.get('developer_api_status')).status).toBe('ok');
+  expect(expectOk(await acme.client.get('developer_api_status')).status).toBe('ok');
   await server?.close();
 });
 
@@ -153,7 +154,7 @@ describe('every text', () => {
       // Apart, so that what is made of the others is not sent to the endpoints of these.
       const holder = route.tag === 'Webhooks' ? hooked : acme;
       const url = `/_api/${pathOf(route, holder.ids)}`;
-      places += await tryBody(route, schemaOf(route.body), bodyOf(route, holder.ids), url, withKey(holder));
+      places += await tryBody(route, jsonSchema(route.body), bodyOf(route, holder.ids), url, withKey(holder));
     }
     expect(places).toBeGreaterThan(30);
   });
@@ -176,7 +177,7 @@ describe('every text', () => {
         continue;
       const place = within === 'organization' ? orgId : `${orgId}/${appId}`;
       const url = `/console/api/${place}/${route.path.replace(/\{\w+\}/, ids[kindOf(route)] ?? 'x')}`;
-      places += await tryBody(route, schemaOf(route.body), {}, url, browser);
+      places += await tryBody(route, jsonSchema(route.body), {}, url, browser);
     }
     expect(places).toBeGreaterThan(3);
     for (const text of payloads) {
@@ -199,7 +200,7 @@ describe('every text', () => {
     let places = 0;
     for (const route of plain) {
       if (route.method !== 'GET') continue;
-      const names = Object.entries(schemaOf(route.query ?? {}).properties ?? {})
+      const names = Object.entries(jsonSchema(route.query ?? {}).properties ?? {})
         .filter(([, schema]) => schema.type === 'string' || schema.enum)
         .map(([name]) => name);
       for (const name of names) {
@@ -313,12 +314,14 @@ describe('a settlement report as CSV', () => {
     const { client } = holder;
     let settledAt = '';
     for (const text of payloads.filter((one) => /^[=+\-@\t]/.test(one))) {
-      const customer = done(await client.post('developer_api_customers', { name: text, reference: text }));
+      const customer = expectOk(
+        await client.post('developer_api_customers', { name: text, reference: text }),
+      );
       const asked = { amount: 1_000, currency: 'EUR', customerId: customer.id, reference: text };
       const payment = { ...asked, description: text, metadata: { [text]: text } };
-      const { id } = done(await client.post('developer_api_payments', payment));
+      const { id } = expectOk(await client.post('developer_api_payments', payment));
       const path = `developer_api_payments/${id}/advance`;
-      settledAt = String(done(await client.post(path, { to: 'settled' })).settledAt);
+      settledAt = String(expectOk(await client.post(path, { to: 'settled' })).settledAt);
     }
     const { headers, body } = await send({
       ...{ method: 'GET', url: `/_api/developer_api_settlements/${settledAt.slice(0, 10)}` },

@@ -4,12 +4,12 @@ import { personRoutes } from '../../src/http/console-routes.ts';
 import type { Route } from '../../src/kernel/route.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
-import { type JsonSchema, schemaOf } from '../api/arbitraries.ts';
 import type { Answer } from '../support/api-client.ts';
+import { type JsonSchema, jsonSchema } from '../support/schema-values.ts';
 import { servedRoutes } from '../support/served-routes.ts';
 import { openServer } from '../support/server.ts';
 import { type House, house, invite, ok } from '../support/visitor.ts';
-import { bodyOf, type Estate, kindOf, openEstate, pathOf, rowsOf, traces } from './estate.ts';
+import { bodyOf, type Estate, kindOf, openEstate, pathOf, rowDigests, traces } from './estate.ts';
 
 const operatorToken = 'operator-token-of-a-test-0123456789';
 
@@ -63,12 +63,12 @@ function expectRefused({ code, body, text }: Answer, name: string, where: string
 const writes = routes.filter((route): route is Extract<Route, { method: 'POST' }> => route.method === 'POST');
 
 test('no field of any answer can be sent, unless it is one of the request', async () => {
-  const before = await rowsOf(server, acme.orgId, traces);
+  const before = await rowDigests(server, acme.orgId, traces);
   let tried = 0;
   for (const route of writes) {
-    const schema = route.body ? schemaOf(route.body) : {};
+    const schema = route.body ? jsonSchema(route.body) : {};
     const taken = namesIn(schema);
-    const answered = namesIn(schemaOf(route.response));
+    const answered = namesIn(jsonSchema(route.response));
     const names = [...new Set([...answered, ...owned])].filter((name) => !taken.includes(name));
     expect(names.length, route.operationId).toBeGreaterThan(owned.length - 2);
     const body = bodyOf(route, acme.ids);
@@ -78,13 +78,13 @@ test('no field of any answer can be sent, unless it is one of the request', asyn
     tried += names.length;
   }
   expect(tried).toBeGreaterThan(1_000);
-  expect(await rowsOf(server, acme.orgId, traces)).toEqual(before);
+  expect(await rowDigests(server, acme.orgId, traces)).toEqual(before);
 });
 
 test('nor in the objects inside of a body', async () => {
-  const before = await rowsOf(server, acme.orgId, traces);
+  const before = await rowDigests(server, acme.orgId, traces);
   const inner = writes.flatMap((route) =>
-    innerObjects(route.body ? schemaOf(route.body) : {}).map((name) => ({ route, name })),
+    innerObjects(route.body ? jsonSchema(route.body) : {}).map((name) => ({ route, name })),
   );
   expect(inner.map(({ route, name }) => `${route.operationId} ${name}`)).toEqual(
     expect.arrayContaining([
@@ -103,7 +103,7 @@ test('nor in the objects inside of a body', async () => {
     expect(answer.code, `${route.operationId} ${name}: ${answer.text}`).toBe('invalid_request');
     expect(answer.body.error.param).toContain(`/${name}`);
   }
-  expect(await rowsOf(server, acme.orgId, traces)).toEqual(before);
+  expect(await rowDigests(server, acme.orgId, traces)).toEqual(before);
 });
 
 test('a field named __proto__ is refused in every body, and nothing inherits from it', async () => {
@@ -138,10 +138,10 @@ test('what only the console does takes no more than its fields either, from whoe
     ...{ members: people.viewer.memberId, applications: appId, api_keys: keyId },
     invitations: (await invite(owner, orgId, 'viewer')).id,
   };
-  const before = await rowsOf(server, orgId, traces);
+  const before = await rowDigests(server, orgId, traces);
   for (const { route, within } of personRoutes([], consoleRoutes)) {
     if (route.method !== 'POST') continue;
-    const taken = route.body ? namesIn(schemaOf(route.body)) : [];
+    const taken = route.body ? namesIn(jsonSchema(route.body)) : [];
     const names = [...owned, 'role', 'scopes', 'email', 'url', 'replaces'].filter(
       (one) => !taken.includes(one),
     );
@@ -151,7 +151,7 @@ test('what only the console does takes no more than its fields either, from whoe
     const answers = await Promise.all(names.map((name) => owner.post(path, { ...body, [name]: 'x' })));
     for (const [at, answer] of answers.entries()) expectRefused(answer, names[at] ?? '', route.operationId);
   }
-  expect(await rowsOf(server, orgId, traces)).toEqual(before);
+  expect(await rowDigests(server, orgId, traces)).toEqual(before);
 });
 
 test('signing up makes nobody more than a person, and the operator has no secret fields', async () => {
@@ -179,7 +179,7 @@ test('signing up makes nobody more than a person, and the operator has no secret
 
 test('nobody gives away more than they have: an admin makes no owner, and removes none', async () => {
   const { owner, admin, developer, viewer, orgId } = people;
-  const before = await rowsOf(server, orgId, traces);
+  const before = await rowDigests(server, orgId, traces);
   const tries = [
     await admin.post(`${orgId}/invitations`, { role: 'owner' }),
     await admin.post(`${orgId}/members/${admin.memberId}/role`, { role: 'owner' }),
@@ -191,5 +191,5 @@ test('nobody gives away more than they have: an admin makes no owner, and remove
     await viewer.post(`${orgId}/${people.appId}/api_keys`, { name: 'x', scopes: ['payments:write'] }),
   ];
   expect(tries.map(({ code }) => code)).toEqual(tries.map(() => 'role_missing'));
-  expect(await rowsOf(server, orgId, traces)).toEqual(before);
+  expect(await rowDigests(server, orgId, traces)).toEqual(before);
 });

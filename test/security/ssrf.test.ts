@@ -4,10 +4,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import type { Answer, Body } from '../support/api-client.ts';
+import { expectOk } from '../support/api-client.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { done, rowsOf, traces } from './estate.ts';
+import { rowDigests, traces } from './estate.ts';
 import { privateHosts, words } from './private-hosts.ts';
 
 const webhooks = 'developer_api_webhooks';
@@ -23,7 +24,7 @@ beforeAll(async () => {
   server = await openServer('postgres', { allowsPrivateWebhooks: false });
   acme = await tenant(server);
   receiver = await openReceiver();
-  hook = done(await acme.client.post(webhooks, { url: publicUrl }));
+  hook = expectOk(await acme.client.post(webhooks, { url: publicUrl }));
 });
 afterAll(async () => {
   // Nothing of this file has reached the one who listens on this machine.
@@ -67,14 +68,14 @@ function expectRefused(answer: Answer, url: string): void {
 
 test('no address of the corpus is made an endpoint, and none is moved to one', async () => {
   expect(all().length).toBeGreaterThan(170);
-  const before = await rowsOf(server, acme.orgId, traces);
+  const before = await rowDigests(server, acme.orgId, traces);
   await Promise.all(
     all().map(async (url) => {
       expectRefused(await acme.client.post(webhooks, { url }), url);
       expectRefused(await acme.client.post(`${webhooks}/${hook.id}/update`, { url }), url);
     }),
   );
-  expect(await rowsOf(server, acme.orgId, traces)).toEqual(before);
+  expect(await rowDigests(server, acme.orgId, traces)).toEqual(before);
 });
 
 test('nor is one sent to that came into the database by another way: by a test, or by the examiner', async () => {
@@ -86,7 +87,7 @@ test('nor is one sent to that came into the database by another way: by a test, 
     ]);
   for (const url of all()) {
     await put(url);
-    const tested = done(await acme.client.post(`${webhooks}/${hook.id}/test`));
+    const tested = expectOk(await acme.client.post(`${webhooks}/${hook.id}/test`));
     expect(tested, url).toMatchObject({ status: 'failed', lastResponseStatus: null });
     expect(tested.lastError, url).toMatch(
       /(is not|does not resolve to) a public address|only http and https|credentials|cannot be read/,
@@ -95,7 +96,7 @@ test('nor is one sent to that came into the database by another way: by a test, 
   // An examination asks many times: one of each kind is enough, and what they share was tried above.
   for (const [first = ''] of Object.values(privateHosts)) {
     await put(`http://${first}:${receiver.port}/hook`);
-    const examined = done(
+    const examined = expectOk(
       await acme.client.post(`${webhooks}/${hook.id}/examine`, { cases: ['valid_signature'] }),
     );
     expect(JSON.stringify(examined), first).toMatch(/(is not|does not resolve to) a public address/);

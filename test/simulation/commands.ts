@@ -58,7 +58,20 @@ const flaws = ['zero', 'above the most', 'no currency', 'a field too many', 'no 
 export type Flaw = (typeof flaws)[number];
 
 export const amountMax = 999_999_999_999;
-export const apps = 4;
+
+export interface ApplicationSettings {
+  readonly fee?: { readonly basisPoints: number; readonly fixedAmount: number };
+  readonly provider?: 'meridian' | 'tidewater';
+}
+
+/** The default fee; no fee; one that needs rounding; one that exceeds the amount. */
+export const applicationSettings: readonly ApplicationSettings[] = [
+  {},
+  { fee: { basisPoints: 0, fixedAmount: 0 }, provider: 'meridian' },
+  { fee: { basisPoints: 1_250, fixedAmount: 7 }, provider: 'tidewater' },
+  { fee: { basisPoints: 10_000, fixedAmount: 999 } },
+];
+const apps = applicationSettings.length;
 
 const declines = ['insufficient_funds', 'generic_decline', 'expired_card', 'stolen_card', 'try_again_later'];
 const scenarios = [
@@ -216,3 +229,24 @@ export const sequence = fc.oneof(
   { weight: 3, arbitrary: beginning(everything) },
   { weight: 1, arbitrary: beginning(patience) },
 );
+
+/** Outcomes and events that a long run must have met. */
+export const outcomesToMeet: readonly string[] = [
+  ...['201', '200', 'replayed', 'idempotency_key_reused', 'invalid_request', 'invalid_state_transition'],
+  ...['amount_exceeds_capturable', 'amount_exceeds_refundable', 'amount_exceeds_disputable'],
+  ...['currency_mismatch', 'unsupported_currency', 'resource_not_found'],
+  ...[
+    'created',
+    'requires_action',
+    'processing',
+    'authorized',
+    'partially_captured',
+    'captured',
+    'settled',
+  ].map((event) => `payment.${event}`),
+  ...['partially_refunded', 'refunded', 'disputed', 'charged_back', 'failed', 'canceled', 'expired'].map(
+    (event) => `payment.${event}`,
+  ),
+  ...['created', 'succeeded', 'failed', 'canceled'].map((event) => `refund.${event}`),
+  ...['created', 'under_review', 'needs_response', 'won', 'lost'].map((event) => `dispute.${event}`),
+];

@@ -20,12 +20,9 @@ import {
   shownPayment,
 } from '../model/shown.ts';
 import type { Body } from '../support/api-client.ts';
-import type { Answer, Caller } from './caller.ts';
-import { likely, pick } from './choices.ts';
+import type { Answer, SimulationClient, SimulationOrganization } from './clients.ts';
 import type { Command } from './commands.ts';
-import { askOf, fieldsOf, flawed, paramsOf } from './requests.ts';
-import { inWords, nonZero, sorted } from './words.ts';
-import type { World } from './world.ts';
+import { askOf, fieldsOf, flawed, formatted, likely, nonZero, paramsOf, pick, sorted } from './requests.ts';
 
 export interface Tracked {
   readonly id: string;
@@ -68,15 +65,15 @@ export class Sequence {
   readonly outcomes = new Map<string, number>();
   /** Requests whose answer is kept, which is what a replay finds. */
   readonly kept: Sent[] = [];
-  readonly #world: World;
+  readonly #organization: SimulationOrganization;
   readonly #number: number;
   readonly #asked: number[];
   readonly #log: string[] = [];
 
-  constructor(world: World, number: number) {
-    this.#world = world;
+  constructor(organization: SimulationOrganization, number: number) {
+    this.#organization = organization;
     this.#number = number;
-    this.#asked = world.applications.map(() => 0);
+    this.#asked = organization.applications.map(() => 0);
   }
 
   async run(commands: readonly Command[]): Promise<void> {
@@ -120,10 +117,10 @@ export class Sequence {
         const path = `${payments}/${this.#pick(command.at)?.id}/${command.expands ? 'advance' : 'refund'}`;
         this.#log.push(`as a stranger ${path}`);
         return this.#refused(
-          await this.#world.stranger.post(
+          await this.#organization.stranger.post(
             path,
             {},
-            `${this.#world.orgId}-${this.#number}-${this.#log.length}`,
+            `${this.#organization.orgId}-${this.#number}-${this.#log.length}`,
           ),
           'resource_not_found',
         );
@@ -389,19 +386,21 @@ export class Sequence {
     return tracked;
   }
 
-  #application(app: number): World['applications'][number] {
-    const application = this.#world.applications[app];
+  #application(app: number): SimulationOrganization['applications'][number] {
+    const application = this.#organization.applications[app];
     if (!application) throw new Error(`there is no application ${app}`);
     return application;
   }
 
-  #client(app: number): Caller {
+  #client(app: number): SimulationClient {
     return this.#application(app).client;
   }
 
   #same(what: string, found: unknown, wanted: unknown): void {
     if (isDeepStrictEqual(found, wanted)) return;
-    throw new Error(`${what} is not as the model says.\nfound  ${inWords(found)}\nwanted ${inWords(wanted)}`);
+    throw new Error(
+      `${what} is not as the model says.\nfound  ${formatted(found)}\nwanted ${formatted(wanted)}`,
+    );
   }
 }
 

@@ -1,5 +1,4 @@
-/** Random fields made into what is sent, and into what the model is asked. */
-
+/** Turns random commands into requests and into calls of the model, and formats amounts for comparison. */
 import type { Advance } from '../model/advance.ts';
 import { type Params, type Payment, returnable } from '../model/payments.ts';
 import { amountMax, type Ending, type Flaw, type MoveFields } from './commands.ts';
@@ -48,4 +47,34 @@ export function fieldsOf({ amount, currency, isFinal, failureCode }: Params): ob
 export function askOf(ask: Ending['ask']): Advance {
   if (ask === null) return { by: 'next' };
   return 'action' in ask ? { by: 'action', action: ask.action } : { by: 'to', to: ask.to };
+}
+
+/** Actions that move money, twice as often as the others. */
+export function likely(actions: readonly string[]): readonly string[] {
+  return actions.flatMap((action) => (/capture|refund|dispute/.test(action) ? [action, action] : [action]));
+}
+
+/** Usually a record that is not final, because a final one refuses everything. */
+export function pick<Item>(
+  at: number,
+  all: readonly Item[],
+  isOpen: (item: Item) => boolean,
+): Item | undefined {
+  const open = all.filter(isOpen);
+  const among = at > 1 && open.length > 0 ? open : all;
+  return among[at % Math.max(1, among.length)];
+}
+
+export function nonZero(books: Readonly<Record<string, bigint>>): Readonly<Record<string, bigint>> {
+  return Object.fromEntries(Object.entries(books).filter(([, amount]) => amount !== 0n));
+}
+
+export function sorted(record: Readonly<Record<string, bigint>>): readonly (readonly [string, bigint])[] {
+  return Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+export function formatted(value: unknown): string {
+  return String(
+    JSON.stringify(value, (_key, part) => (typeof part === 'bigint' ? `${part}n` : (part as unknown))),
+  );
 }

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { type ErrorCode, errorCatalogue, isErrorCode } from '../../src/kernel/errors.ts';
 import { idPattern } from '../../src/kernel/ids.ts';
 import { apiVersion } from '../../src/kernel/version.ts';
-import { seenCodes } from './seen-codes.ts';
+import { seenCodes } from './error-codes.ts';
 
 export { seenCodes };
 
@@ -114,35 +114,102 @@ export class ApiClient {
   }
 }
 
+/**
+ * What the contract promises of every response. Plain comparisons: an `expect` takes as long as a small request, and these would be 20 for
+ * each of some 100,000 responses.
+ */
 export function expectEnvelope(answer: Omit<Answer, 'body' | 'code'>, body: Body): void {
-  const { headers, status } = answer;
-  expect(headers['content-type']).toBe('application/json; charset=utf-8');
-  expect(headers['api-version']).toBe(apiVersion);
-  expect(headers['request-id']).toMatch(requestIdPattern);
-  expect(body.sandbox).toBe(true);
-  expect(body.object).toMatch(/^[a-z_]+$/);
-  expect(body.requestId).toMatch(requestIdPattern);
-  if (headers['idempotent-replayed'] === undefined) expect(body.requestId).toBe(headers['request-id']);
-  else expect(body.requestId).not.toBe(headers['request-id']);
-  if (status < 400) {
-    expect(body.object).not.toBe('error');
-    expect(body.status).toMatch(/^(?!error$)[a-z_]+$/);
-  } else {
-    expectError(status, body);
-  }
+  const { headers, status, text } = answer;
+  const requestId = String(headers['request-id']);
+  const isReplay = headers['idempotent-replayed'] !== undefined;
+  const isError = status >= 400;
+  const broken = Object.entries({
+    'content-type': headers['content-type'] === 'application/json; charset=utf-8',
+    'api-version': headers['api-version'] === apiVersion,
+    'request-id': requestIdPattern.test(requestId),
+    sandbox: body.sandbox === true,
+    object: isWord(body.object) && (body.object === 'error') === isError,
+    status: isWord(body.status) && (body.status === 'error') === isError,
+    requestId: requestIdPattern.test(String(body.requestId)) && (body.requestId === requestId) === !isReplay,
+    ...(isError ? errorPromises(status, body) : {}),
+  }).filter(([, isKept]) => !isKept);
+  if (broken.length > 0)
+    expect.fail(`${broken.map(([name]) => name).join(', ')} of the response is wrong: ${status} ${text}`);
 }
 
-function expectError(status: number, body: Body): void {
-  expect(Object.keys(body)).toEqual(['object', 'sandbox', 'requestId', 'status', 'error']);
-  expect(body).toMatchObject({ object: 'error', status: 'error' });
+const isWord = (value: unknown) => typeof value === 'string' && /^[a-z_]+$/.test(value);
+const errorFields = 'object,sandbox,requestId,status,error';
+
+function errorPromises(status: number, body: Body): Readonly<Record<string, boolean>> {
   const { code, message, param, details, allowedActions, retryable, docUrl, ...rest } = body.error;
-  expect(rest).toEqual({});
-  expect(isErrorCode(code), `${code} is in the catalogue`).toBe(true);
-  expect(status, `the status of ${code}`).toBe(errorCatalogue[code].status);
-  expect(retryable).toBe(errorCatalogue[code].retryable);
-  expect(docUrl).toMatch(new RegExp(`/docs/errors#${code}$`));
-  expect(message).toMatch(/\S/);
-  if (param !== undefined) expect(typeof param).toBe('string');
-  if (details !== undefined) expect(typeof details).toBe('object');
-  if (allowedActions !== undefined) expect(Array.isArray(allowedActions)).toBe(true);
+  const known = isErrorCode(code) ? errorCatalogue[code] : undefined;
+  return {
+    'list of fields': Object.keys(body).join() === errorFields && Object.keys(rest).length === 0,
+    'error.code': known !== undefined && known.status === status,
+    'error.retryable': retryable === known?.retryable,
+    'error.docUrl': docUrl.endsWith(`/docs/errors#${code}`),
+    'error.message': typeof message === 'string' && message.trim() !== '',
+    'error.param': param === undefined || typeof param === 'string',
+    'error.details': details === undefined || typeof details === 'object',
+    'error.allowedActions': allowedActions === undefined || Array.isArray(allowedActions),
+  };
+}
+
+/** Expects a success, of a server or of the command runner, and returns the body. */
+export function expectOk(answer: Pick<Answer, 'status' | 'text' | 'body'>): Body {
+  expect(answer.status, answer.text).toBeLessThan(300);
+  return answer.body;
+}
+
+/** The second response repeats the first one and says so. */
+export function expectReplay(replay: Answer, first: Answer): void {
+  expect([replay.status, replay.text]).toEqual([first.status, first.text]);
+  expect(replay.headers['idempotent-replayed']).toBe('true');
+  expect(first.headers).not.toHaveProperty('idempotent-replayed');
+}
+
+/** Reads all pages of a list. Every page but the last must be full. */
+export async function listAll(page: (query: string) => Promise<Answer>, limit: number): Promise<Body[]> {
+  const items: Body[] = [];
+  let cursor: string | null = null;
+  for (let pages = 0; pages < 100; pages += 1) {
+    const { body } = await page(`limit=${limit}${cursor === null ? '' : `&cursor=${cursor}`}`);
+    items.push(...body.data);
+    expect(body.hasMore).toBe(body.nextCursor !== null);
+    if (body.nextCursor === null) return items;
+    expect(body.data).toHaveLength(limit);
+    cursor = body.nextCursor;
+  }
+  throw new Error('the list does not end after 100 pages');
+}
+
+/** Expects an error code and the request field that it names. */
+export function expectRefused(answer: Answer, code: string, param?: string): void {
+  expect(answer.code, answer.text).toBe(code);
+  expect(answer.body.error.param).toBe(param);
+}
+
+const concurrencyMax = 300;
+
+/** Like `Promise.all` over a map with limited concurrency. Enough run at a time to share batches of the engine. */
+export async function runConcurrently<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const worker = async () => {
+    while (next < items.length) {
+      const i = next;
+      next += 1;
+      results[i] = await run(items[i] as T);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrencyMax, items.length) }, worker));
+  return results;
+}
+
+/** The fields of a body that are the same in every read of the record. */
+export function withoutRequestId({
+  requestId: _requestId,
+  ...body
+}: Body): Readonly<Record<string, unknown>> {
+  return body;
 }

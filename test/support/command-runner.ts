@@ -40,10 +40,20 @@ import type {
   SettlementLineRow,
 } from '../../src/kernel/trail.ts';
 import { providers } from '../../src/provider/index.ts';
-import type { ClockRow } from '../../src/resources/clocks/machine.ts';
+import {
+  type BeginAdvance,
+  beginAdvance,
+  type ClockRow,
+  clockFace,
+  finishAdvance,
+  type Happening,
+  realClock,
+} from '../../src/resources/clocks/machine.ts';
 import { resources, routes } from '../../src/resources/index.ts';
-import { fireTimers } from '../../src/resources/timers/machine.ts';
+import { type FireTimers, fireTimers } from '../../src/resources/timers/machine.ts';
 import type { Body } from './api-client.ts';
+
+export { expectOk } from './api-client.ts';
 
 /** Everything that the commands run so far have written, oldest first. */
 export interface Written {
@@ -73,7 +83,7 @@ const start: Instant = Date.parse('2026-11-16T09:00:00.000Z');
 const byName: ReadonlyMap<string, AnyResource> = new Map(resources.map((one) => [one.name, one]));
 
 /**
- * Runs commands on rows in memory: no server, no database, about 20 microseconds each. Reads are declared, decisions made and
+ * Runs commands on rows in memory: no server, no database, less than a millisecond each. Reads are declared, decisions made and
  * side rows derived as the engine does, by the same functions; only loading and writing are replaced by maps.
  *
  *     const runner = new CommandRunner();
@@ -87,7 +97,8 @@ export class CommandRunner {
   readonly orgId = formatId('organization', suffixAt(start, 1));
   readonly appId = formatId('application', suffixAt(start, 2));
   readonly actor: Actor;
-  readonly settings: Terms;
+  /** The application settings of the next commands. */
+  settings: Terms;
   /** The real time; the application clock follows from it. */
   wallNow: Instant;
   #rows: Map<string, AnyRow>;
@@ -121,8 +132,23 @@ export class CommandRunner {
     return clockNow(this.row<ClockRow>(clockIdOf(this.appId)), this.wallNow);
   }
 
-  fork(): CommandRunner {
-    const copy = new CommandRunner({ now: this.wallNow, settings: this.settings, actor: this.actor });
+  /** The application clock as a GET shows it. */
+  get clock(): ReturnType<typeof clockFace> {
+    const row = this.row<ClockRow>(clockIdOf(this.appId));
+    return clockFace(row ?? realClock(this.orgId, this.appId, this.wallNow), this.wallNow);
+  }
+
+  /** When each record that has a timer is due, by its id. */
+  get timers(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#dueUntil(Infinity).map(({ id, at }) => [id, new Date(at).toISOString()]));
+  }
+
+  /** A copy, with other application settings where given. */
+  fork(settings: Partial<Terms> = {}): CommandRunner {
+    const copy = new CommandRunner({
+      ...{ now: this.wallNow, actor: this.actor },
+      settings: { ...this.settings, ...settings },
+    });
     copy.#rows = new Map(this.#rows);
     copy.#balances = new Map(this.#balances);
     copy.#written = {
@@ -157,6 +183,19 @@ export class CommandRunner {
     return this.#balances.get(`${account} ${currency}`) ?? 0n;
   }
 
+  /** The balances that one payment or transfer has posted and that are not zero, by account and currency: `bank EUR`. */
+  balancesOf(recordId: string): Readonly<Record<string, number>> {
+    const sums = new Map<string, number>();
+    for (const { paymentId, transferId, postings } of this.#written.entries) {
+      if (paymentId !== recordId && transferId !== recordId) continue;
+      for (const { account, currency, amount } of postings) {
+        const key = `${account} ${currency}`;
+        sums.set(key, (sums.get(key) ?? 0) + Number(amount));
+      }
+    }
+    return Object.fromEntries([...sums].filter(([, amount]) => amount !== 0));
+  }
+
   /** A record as a GET shows it. */
   show(id: string): Body {
     const row = this.#rows.get(id);
@@ -175,12 +214,16 @@ export class CommandRunner {
       ...{ scopes: [...scopes], allowedCidrs: [], expiresAt: null },
     };
     const input = route.input({ principal: principal as never, params, body });
+    if (route.command === beginAdvance) return this.#advanceClock(input as BeginAdvance['by']);
     return this.run(route.command, input);
   }
 
   /** Runs one command, as if it were alone in its batch. */
   run<Input>(kind: CommandKind<Input>, input: Input): Response {
-    const request = this.#request();
+    return this.#run(kind, input, this.#request());
+  }
+
+  #run<Input>(kind: CommandKind<Input>, input: Input, request: Request): Response {
     const submission: Submission = {
       kind,
       input,
@@ -209,15 +252,37 @@ export class CommandRunner {
   /** Moves real time forward and fires every timer that becomes due, in the order of their instants. */
   advance(ms: number): Response {
     this.wallNow += ms;
-    const until = this.now;
-    const timers = [...this.#rows.values()].flatMap((row) => {
+    return this.run(fireTimers, this.#round(this.now, null, 200));
+  }
+
+  /** An advance without bounds and deliveries: begin, rounds of timers until none is due, finish. */
+  #advanceClock(by: BeginAdvance['by']): Response {
+    const request = this.#request();
+    const begun = this.#run(beginAdvance, { by, key: 'key', fingerprint: '' }, request);
+    if (begun.code !== null) return begun;
+    const { to, turn } = begun.body as unknown as { to: Instant; turn: number };
+    const happened: Happening[] = [];
+    while (this.#dueUntil(to).length > 0) {
+      const fired = this.#run(fireTimers, this.#round(to, turn, 1_000), request);
+      assert(fired.code === null, fired.text);
+      happened.push(...(fired.body.happened as readonly Happening[]));
+    }
+    return this.#run(finishAdvance, { turn, happened, left: null, isThere: true }, request);
+  }
+
+  #dueUntil(until: Instant) {
+    return [...this.#rows.values()].flatMap((row) => {
       const resource = resources.find(({ name }) => row.id.startsWith(formatId(name, '')));
       const due = resource?.due?.(row);
-      return resource && due && due.at <= until ? [{ resource: resource.name, id: row.id }] : [];
+      return resource && due && due.at <= until ? [{ resource: resource.name, id: row.id, at: due.at }] : [];
     });
-    const stepsMax = timers.length === 0 ? 0 : 200;
+  }
+
+  #round(until: Instant, turn: number | null, most: number): FireTimers {
+    const timers = this.#dueUntil(until);
+    const stepsMax = timers.length === 0 ? 0 : most;
     const suffixes = Array.from({ length: stepsMax }, () => this.#suffix());
-    return this.run(fireTimers, { timers, until, stepsMax, turn: null, suffixes });
+    return { timers, until, stepsMax, turn, suffixes };
   }
 
   #suffix(): string {
@@ -331,6 +396,8 @@ function findRoute(path: string): { route: WriteRoute; params: Readonly<Record<s
 
 /** A UUIDv7 suffix of that time whose random bits are a counter. */
 function suffixAt(at: Instant, count: number): string {
-  const hex = `${at.toString(16).padStart(12, '0')}70008000${count.toString(16).padStart(12, '0')}`;
-  return encodeSuffix(Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16)));
+  const bytes = new DataView(new ArrayBuffer(16));
+  bytes.setBigUint64(0, (BigInt(at) << 16n) | 0x7000n);
+  bytes.setBigUint64(8, (0x8000n << 48n) | BigInt(count));
+  return encodeSuffix(new Uint8Array(bytes.buffer));
 }

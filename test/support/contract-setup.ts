@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, afterEach } from 'vitest';
 import { breaches, met } from './contract-tally.ts';
+import { seenCodes } from './error-codes.ts';
 import { reportFailure } from './failure-report.ts';
 import { testSeed } from './seed.ts';
-import { seenCodes } from './seen-codes.ts';
 
 fc.configureGlobal({ seed: testSeed });
 

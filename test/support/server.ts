@@ -166,3 +166,12 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
   holdToContract(app);
   return app;
 }
+
+/** Reads rows from the database instead of the API. */
+export function queryRows<Row>(
+  server: Server,
+  sql: string,
+  values: readonly unknown[],
+): Promise<readonly Row[]> {
+  return server.database.query<Row>({ name: '', text: sql }, values);
+}

@@ -198,22 +198,25 @@ export function historyOf(
 
 /** How many rows each table has, but for the audit trail, the tries, and what workers do by themselves. */
 export async function countsOf({ database }: Pick<Server, 'database'>): Promise<Record<string, number>> {
+  countRows ??= await countStatement(database);
+  const rows = await database.query<{ name: string; n: number }>({ name: '', text: countRows }, []);
+  return Object.fromEntries(rows.map(({ name, n }) => [name, n]));
+}
+
+/** All databases of a run have the same tables. */
+let countRows: string | undefined;
+
+async function countStatement(database: Server['database']): Promise<string> {
   const tables = await database.query<{ name: string }>(
-    {
-      name: '',
-      text: `select table_name as name from information_schema.tables
-        where table_schema = 'public' and table_type = 'BASE TABLE' order by table_name`,
-    },
+    { name: '', text: `select tablename as name from pg_tables where schemaname = 'public' order by 1` },
     [],
   );
   const own =
     /^(audit.*|coverage|sign_in_tries|request.*|api_key_uses|.*deliver.*|.*seal.*|announced.*|timers|webhook_health)$/;
-  const counted = tables.map(({ name }) => name).filter((name) => !own.test(name));
-  const text = counted
-    .map((name) => `select '${name}' as name, count(*)::integer as n from ${name}`)
+  return tables
+    .filter(({ name }) => !own.test(name))
+    .map(({ name }) => `select '${name}' as name, count(*)::integer as n from ${name}`)
     .join(' union all ');
-  const rows = await database.query<{ name: string; n: number }>({ name: '', text }, []);
-  return Object.fromEntries(rows.map(({ name, n }) => [name, n]));
 }
 
 const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';

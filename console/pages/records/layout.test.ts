@@ -140,6 +140,16 @@ describe.each(machines.map((machine) => [machine.resource, machine] as const))('
     }
   });
 
+  test('writes the label of a line between neighbouring rows beside it, and of a longer one on it', () => {
+    const isSmall = placed.edges.length <= 8;
+    for (const { from, to, path, label } of placed.edges) {
+      const isShort = (path.match(/Q/g) ?? []).length <= 1;
+      if (isSmall) expect(label.anchor, `${from} to ${to}`).toBe('middle');
+      else if (isShort) expect(['start', 'end'], `${from} to ${to}`).toContain(label.anchor);
+      else expect(label.anchor, `${from} to ${to}`).toBe('middle');
+    }
+  });
+
   test('makes every box wide enough for its name', () => {
     for (const { state, width } of placed.nodes) expect(width, state).toBeGreaterThan(state.length * 6.5);
   });

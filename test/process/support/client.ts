@@ -1,4 +1,5 @@
 /** A client of the API that knows only the URL and a key. */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -110,12 +111,29 @@ export async function whileUnavailable(send: () => Promise<Answer>): Promise<Ans
   }
 }
 
+export function post(
+  url: string,
+  body: object,
+  idempotencyKey: string = randomUUID(),
+  key = API_KEY,
+): Promise<Answer> {
+  return call(url, { method: 'POST', body, idempotencyKey, key });
+}
+
+/** Sends a write that must succeed, and returns the body of its response. */
+export async function postOk(
+  url: string,
+  body: object,
+  idempotencyKey: string = randomUUID(),
+  key = API_KEY,
+): Promise<Answer['body']> {
+  const answer = await whileUnavailable(() => post(url, body, idempotencyKey, key));
+  expect(answer.status, `${url}: ${answer.text}`).toBeLessThan(300);
+  return answer.body;
+}
+
 export function createPayment(url: string, idempotencyKey: string, reference: string): Promise<Answer> {
-  return call(url + PAYMENTS, {
-    method: 'POST',
-    idempotencyKey,
-    body: { amount: 1250, currency: 'EUR', reference },
-  });
+  return post(url + PAYMENTS, { amount: 1250, currency: 'EUR', reference }, idempotencyKey);
 }
 
 export interface Listed {

@@ -3,8 +3,8 @@
  * are exactly those of the requests that the clients of this test sent.
  */
 import { expect } from 'vitest';
-import { audit } from '../../simulation/auditor.ts';
-import type { Query } from './database-rows.ts';
+import type { Query } from '../../support/audit.ts';
+import { auditRows } from '../../support/audit.ts';
 import { type Claim, expectSame } from './load.ts';
 import type { PaymentRun } from './payment-runs.ts';
 
@@ -22,7 +22,7 @@ const created = {
 /** In the organizations whose events all belong to a change of a record. */
 export async function expectSound(query: Query): Promise<void> {
   for (const { id } of await query(`select id from organizations where name <> 'Initech'`))
-    expect(await audit(query, String(id))).toEqual([]);
+    expect(await auditRows(query, String(id))).toEqual([]);
 }
 
 /** Every request of every client was executed exactly once, and its stored response is the one that the client got. */

@@ -4,9 +4,8 @@ import type { Database } from '../../../src/db/database.ts';
 import { openPglite } from '../../../src/db/pglite.ts';
 import { openPostgres } from '../../../src/db/postgres.ts';
 import { verify } from '../../../src/verify.ts';
+import type { Query } from '../../support/audit.ts';
 import { expectSame } from './load.ts';
-
-export type Query = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
 /** The differences that `sandbank verify` reports. */
 export type Verify = () => Promise<readonly unknown[]>;

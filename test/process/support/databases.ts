@@ -1,9 +1,10 @@
 /** The two databases that a server can run on. */
 import path from 'node:path';
 import { inject } from 'vitest';
+import type { Query } from '../../support/audit.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
 import type { ServerOptions } from '../../support/processes.ts';
-import { type Query, queryEmbedded, queryPostgres, type Verify } from './database-rows.ts';
+import { queryEmbedded, queryPostgres, type Verify } from './database-rows.ts';
 
 export interface Place {
   readonly options: ServerOptions;

@@ -1,26 +1,14 @@
 /** Requests that move payments, and the balances that result. */
-import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { type Answer, call, PAYMENTS } from './client.ts';
+import { type Answer, call, PAYMENTS, postOk } from './client.ts';
 
 export const REFUNDS = '/_api/developer_api_refunds';
 export const DISPUTES = '/_api/developer_api_disputes';
 
-export function post(url: string, body: object, idempotencyKey: string = randomUUID()): Promise<Answer> {
-  return call(url, { method: 'POST', body, idempotencyKey });
-}
-
-/** A request that must succeed; returns the body of its response. */
-export async function done(url: string, body: object, key?: string): Promise<Answer['body']> {
-  const answer = await post(url, body, key);
-  if (answer.status >= 300) throw new Error(`${url}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body;
-}
-
 /** Creates a payment and advances it to a state. */
 export async function paymentAt(node: string, to: string | null, fields: object): Promise<string> {
-  const { id } = await done(node + PAYMENTS, fields);
-  if (to !== null) await done(`${node + PAYMENTS}/${id}/advance`, { to });
+  const { id } = await postOk(node + PAYMENTS, fields);
+  if (to !== null) await postOk(`${node + PAYMENTS}/${id}/advance`, { to });
   return String(id);
 }
 

@@ -3,8 +3,8 @@
  * repeats the acknowledged steps, which must be replayed byte by byte, and then completes the run.
  */
 import { expect } from 'vitest';
-import { type Answer, PAYMENTS, whileUnavailable } from './client.ts';
-import { DISPUTES, post, REFUNDS } from './payment-requests.ts';
+import { type Answer, PAYMENTS, post, whileUnavailable } from './client.ts';
+import { DISPUTES, REFUNDS } from './payment-requests.ts';
 
 interface Ids {
   payment: string;

@@ -1,8 +1,7 @@
 /** A load of creates, and a client that sends requests which must be refused and moves payments, which emits more events. */
 import { expect } from 'vitest';
-import { type Answer, createPayment, PAYMENTS, whileUnavailable } from './client.ts';
+import { type Answer, createPayment, PAYMENTS, post, whileUnavailable } from './client.ts';
 import { type Claim, type Load, startLoad } from './load.ts';
-import { post } from './webhook-servers.ts';
 
 export interface Traffic {
   readonly load: Load;

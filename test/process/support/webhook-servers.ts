@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, vi } from 'vitest';
+import type { Query } from '../../support/audit.ts';
 import { type ServerOptions, type ServerProcess, startServer } from '../../support/processes.ts';
-import { type Answer, API_KEY, call, SPARE_KEY, THIRD_KEY, whileUnavailable } from './client.ts';
-import type { Query } from './database-rows.ts';
+import { API_KEY, call, SPARE_KEY, THIRD_KEY, whileUnavailable } from './client.ts';
 import type { Inbox } from './webhook-receiver.ts';
 
 export const DELIVERIES = '/_api/developer_api_webhook_deliveries';
@@ -99,22 +99,6 @@ async function pending(url: string, key: string): Promise<readonly unknown[]> {
   const { status, body } = await whileUnavailable(() => call(path, { key }));
   expect(status, JSON.stringify(body)).toBe(200);
   return body.data as readonly unknown[];
-}
-
-export function post(url: string, body: object, idempotencyKey: string, key = API_KEY): Promise<Answer> {
-  return call(url, { method: 'POST', body, idempotencyKey, key });
-}
-
-/** A write that must succeed; returns the body of its response. */
-export async function done(
-  url: string,
-  body: object,
-  idempotencyKey: string,
-  key = API_KEY,
-): Promise<Answer['body']> {
-  const answer = await whileUnavailable(() => post(url, body, idempotencyKey, key));
-  expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
-  return answer.body;
 }
 
 /** Ends the leases that killed senders left behind, as half a minute would. */

@@ -1,0 +1,81 @@
+import { selectList, type Table } from '../../src/kernel/table.ts';
+import {
+  type EventRow,
+  eventsTable,
+  type HistoryRow,
+  historyTable,
+  type LedgerEntryRow,
+  ledgerEntriesTable,
+  type ProviderEventRow,
+  providerEventsTable,
+} from '../../src/kernel/trail.ts';
+import type { Server } from '../../src/server.ts';
+
+/** Everything that the state changes of one payment, its refunds and its disputes wrote, oldest first. */
+export interface PaymentTrail {
+  readonly history: readonly HistoryRow[];
+  readonly events: readonly EventRow[];
+  readonly entries: readonly LedgerEntryRow[];
+  readonly providerEvents: readonly ProviderEventRow[];
+  /** The current rows of refunds and disputes. */
+  readonly parts: readonly Part[];
+}
+
+interface Part {
+  readonly id: string;
+  readonly paymentId: string;
+  readonly row: unknown;
+}
+
+/** The trails of all payments of an organization, by payment id. Runs six queries for any number of payments. */
+export async function paymentTrails(
+  server: Server,
+  orgId: string,
+): Promise<ReadonlyMap<string, PaymentTrail>> {
+  const query = <Row>(text: string) => server.database.query<Row>({ name: '', text }, [orgId]);
+  const rows = <Row>(table: Table<Row>, order: string) =>
+    query<Row>(
+      `select ${selectList(table, 't')} from ${table.name} t where t.org_id = $1 order by t.org_id, ${order}`,
+    );
+  const [parts, history, events, entries, providerEvents] = await Promise.all([
+    query<Part>(
+      `select id, payment_id as "paymentId", to_jsonb(r) as row from refunds r where org_id = $1
+        union all select id, payment_id, to_jsonb(d) from disputes d where org_id = $1 order by 1`,
+    ),
+    rows<HistoryRow>(historyTable, 't.resource_id, t.version'),
+    rows<EventRow>(eventsTable, 't.id'),
+    rows<LedgerEntryRow>(ledgerEntriesTable, 't.id'),
+    rows<ProviderEventRow>(providerEventsTable, 't.id'),
+  ]);
+  const owners = new Map(parts.map(({ id, paymentId }) => [id, paymentId]));
+  const ownerOf = (id: string) => owners.get(id) ?? id;
+  const found = {
+    history: grouped(history, ({ resourceId }) => ownerOf(resourceId)),
+    events: grouped(events, ({ resourceId }) => ownerOf(resourceId)),
+    entries: grouped(entries, ({ paymentId, transferId }) => paymentId ?? transferId ?? ''),
+    providerEvents: grouped(providerEvents, ({ paymentId, transferId }) => paymentId ?? transferId ?? ''),
+    parts: grouped(parts, ({ paymentId }) => paymentId),
+  };
+  return new Map(
+    [...found.history.keys()].map((id) => [
+      id,
+      {
+        history: found.history.get(id) ?? [],
+        events: found.events.get(id) ?? [],
+        entries: found.entries.get(id) ?? [],
+        providerEvents: found.providerEvents.get(id) ?? [],
+        parts: found.parts.get(id) ?? [],
+      },
+    ]),
+  );
+}
+
+function grouped<Row>(rows: readonly Row[], keyOf: (row: Row) => string): ReadonlyMap<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(keyOf(row));
+    if (group) group.push(row);
+    else groups.set(keyOf(row), [row]);
+  }
+  return groups;
+}

@@ -1,0 +1,90 @@
+/** The organization of a simulation in memory: the machines decide the same commands, without a server. */
+import { presentEntry } from '../../src/kernel/ledger-entry.ts';
+import { defaultTerms, type Terms } from '../../src/kernel/terms.ts';
+import type { Body } from '../support/api-client.ts';
+import { CommandRunner } from '../support/command-runner.ts';
+import type { Answer, SimulationClient, SimulationOrganization } from './clients.ts';
+import { applicationSettings } from './commands.ts';
+
+export interface MemoryOrganization extends SimulationOrganization {
+  readonly runner: CommandRunner;
+}
+
+export function memoryOrganization(): MemoryOrganization {
+  const runner = new CommandRunner();
+  const applications = applicationSettings.map(({ fee, provider }) => {
+    const terms: Terms = {
+      ...defaultTerms,
+      ...(fee ? { feeBasisPoints: fee.basisPoints, feeFixed: BigInt(fee.fixedAmount) } : {}),
+      ...(provider ? { provider } : {}),
+    };
+    return {
+      client: new MemoryClient(runner, terms),
+      fee: { basisPoints: BigInt(terms.feeBasisPoints), fixed: terms.feeFixed },
+    };
+  });
+  const auditor = new MemoryClient(runner, defaultTerms);
+  return { runner, orgId: runner.orgId, applications, auditor, stranger: auditor };
+}
+
+/** Answers what a sequence asks for. Idempotency keys are of the server: none is repeated here. */
+class MemoryClient implements SimulationClient {
+  readonly #runner: CommandRunner;
+  readonly #terms: Terms;
+
+  constructor(runner: CommandRunner, terms: Terms) {
+    this.#runner = runner;
+    this.#terms = terms;
+  }
+
+  async get(url: string): Promise<Answer> {
+    const [path = '', query = ''] = url.split('?');
+    const [, id = '', part] = path.split('/');
+    const paymentId = new URLSearchParams(query).get('paymentId') ?? '';
+    if (path === 'developer_api_balances') return found({ accounts: this.#accounts(paymentId) });
+    if (path === 'developer_api_refunds') return found({ data: this.#refunds(paymentId) });
+    return found(part === 'history' ? { data: this.#history(id) } : this.#runner.show(id));
+  }
+
+  async post(url: string, body: object | undefined): Promise<Answer> {
+    const [path = '', query] = url.split('?');
+    const { written } = this.#runner;
+    const posted = written.entries.length;
+    this.#runner.settings = this.#terms;
+    const { status, code, text, body: shown } = this.#runner.post(path, body);
+    const ledgerEntries = written.entries.slice(posted).map(presentEntry);
+    const isExpanded = query === 'expand=ledgerEntries' && code === null;
+    return { status, code, text, body: isExpanded ? { ...shown, ledgerEntries } : shown, isReplay: false };
+  }
+
+  #accounts(paymentId: string): readonly object[] {
+    return Object.entries(this.#runner.balancesOf(paymentId)).map(([key, balance]) => {
+      const [account, currency] = key.split(' ');
+      return { account, currency, balance };
+    });
+  }
+
+  #refunds(paymentId: string): readonly Body[] {
+    const ofPayment = ({ paymentId: own }: { readonly paymentId: string }) => own === paymentId;
+    const rows = this.#runner.rows<{ orgId: string; id: string; paymentId: string }>('refund');
+    return rows
+      .filter(ofPayment)
+      .map(({ id }) => this.#runner.show(id))
+      .toReversed();
+  }
+
+  #history(id: string): readonly object[] {
+    const { history, events } = this.#runner.written;
+    return history
+      .filter(({ resourceId }) => resourceId === id)
+      .map(({ version, fromStatus, toStatus, eventId }) => {
+        const event = events.find((one) => one.id === eventId);
+        return { version, from: fromStatus, to: toStatus, event: event ? { type: event.type } : null };
+      })
+      .toReversed();
+  }
+}
+
+function found(body: object): Answer {
+  return { status: 200, code: null, text: '', body: body as Body, isReplay: false };
+}

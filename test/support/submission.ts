@@ -1,0 +1,36 @@
+/** Commands submitted to an engine directly, without HTTP. */
+import { newSuffix } from '../../src/engine/ids.ts';
+import type { Submission } from '../../src/engine/submission.ts';
+import type { CommandKind } from '../../src/kernel/command.ts';
+import { formatId } from '../../src/kernel/ids.ts';
+import { defaultTerms } from '../../src/kernel/terms.ts';
+import type { KeyHolder } from './tenant.ts';
+
+export interface SubmissionSettings {
+  readonly wallNow: number;
+  /** The id suffix of the record that the command creates; random by default. */
+  readonly suffix?: string;
+  readonly requestId?: string;
+  readonly idempotency?: Submission['idempotency'];
+}
+
+/** A command on behalf of an API key. */
+export function submission<Input>(
+  { orgId, appId, keyId }: KeyHolder,
+  kind: CommandKind<Input>,
+  input: Input,
+  settings: SubmissionSettings,
+): Submission {
+  const { wallNow, suffix = newSuffix(), idempotency = null } = settings;
+  const { requestId = formatId('request', suffix) } = settings;
+  return {
+    kind,
+    input,
+    idempotency,
+    wallNow,
+    context: {
+      ...{ orgId, appId, suffix, requestId, ip: null, terms: defaultTerms },
+      actor: { kind: 'api_key', id: keyId },
+    },
+  };
+}
