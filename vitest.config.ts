@@ -42,9 +42,9 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: workers.usual,
     // For tests that hang only: on a busy machine each takes many times as long.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
-    expect: { poll: { timeout: 60_000 } },
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 240_000 } },
     setupFiles: ['test/support/waits.ts'],
     // Output of passed tests is not shown.
     silent: 'passed-only',

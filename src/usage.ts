@@ -44,7 +44,8 @@ Variables without a flag:
                              else one is made at each start
   SANDBANK_DRAIN_SECONDS     how long a server that was told to stop goes on serving, with 503 at /readyz, so that a
                              balancer finds out in time; 0 to 300 (0)
-  SANDBANK_STATEMENT_TIMEOUT seconds that a request waits for one database statement before it gets 503; 1 to 600 (10)
+  SANDBANK_STATEMENT_TIMEOUT seconds that a request waits for one database statement before it gets 503, and half as
+                             many, at least 5, for a connection; 1 to 600 (10)
   SANDBANK_RATE_LIMIT        off, or requests a second for each key and person; five times as many for an application
   SANDBANK_PUBLIC_URL        the address under which callers know this server
   SANDBANK_TRUSTED_PROXIES   networks of the proxies in front of it, such as 10.0.0.0/8,fd00::/8: only their

@@ -20,25 +20,32 @@ export interface PoolSettings {
   readonly onIdleError?: (error: Error) => void;
 }
 
-/** How long a caller waits for a connection, and for the answer to one statement. */
+/** How long a caller waits for a connection, and for the answer to one statement, of which for a lock. */
 export interface PoolLimits {
   readonly connectMsMax: number;
   readonly queryMsMax: number;
+  readonly lockMsMax: number;
 }
 
-const usualLimits: PoolLimits = { connectMsMax: 5_000, queryMsMax: 10_000 };
-
+/** Whoever waits longer for a statement, on a machine that is slow, waits longer for everything that precedes it. */
 export function statementLimit(seconds: number): PoolLimits {
-  return { ...usualLimits, queryMsMax: seconds * 1_000 };
+  const queryMsMax = seconds * 1_000;
+  return {
+    connectMsMax: Math.max(5_000, queryMsMax / 2),
+    queryMsMax,
+    lockMsMax: Math.max(1_000, queryMsMax / 10),
+  };
 }
+
+const usualLimits = statementLimit(10);
 
 /**
  * Every session has the same settings. All our statements find rows by key, and some are planned while tables are still empty: a plan
  * that scans would be reused and cost more with every row (3.3 ms against 1.2 ms for one look-up at a few thousand rows), so scans and
- * the joins that need them are off. A lock that is not granted within one second fails the statement instead of holding a whole batch.
+ * the joins that need them are off. A lock that is not granted in time fails the statement instead of holding a whole batch.
  */
-const sessionSettings = ({ queryMsMax }: PoolLimits) => `
-  set time zone 'UTC'; set lock_timeout = '1s'; set statement_timeout = ${Math.floor(queryMsMax * 0.9)}; set jit = off;
+const sessionSettings = ({ queryMsMax, lockMsMax }: PoolLimits) => `
+  set time zone 'UTC'; set lock_timeout = ${lockMsMax}; set statement_timeout = ${Math.floor(queryMsMax * 0.9)}; set jit = off;
   set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off;`;
 
 /**

@@ -84,12 +84,14 @@ export function httpServerParts({ docsUrl, patience, queue }: HttpServerSettings
     /** What is not even HTTP still gets a response that a program can read. */
     clientErrorHandler: (error, socket) => {
       if (error.code === 'ECONNRESET' || !socket.writable) return;
-      requests.onClientError(socket, () => {
+      const respond = () => {
         const message = clientErrorMessages[error.code ?? ''] ?? 'This is not a complete HTTP/1.1 request.';
         const { headers, body } = refusal(message, docsUrl());
         const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
         socket.end(`HTTP/1.1 ${statusOf('invalid_request')} Bad Request\r\n${lines.join('')}\r\n${body}`);
-      });
+      };
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') requests.onLateRequest(socket, respond);
+      else requests.onClientError(socket, respond);
     },
   };
 }

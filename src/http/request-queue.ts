@@ -15,6 +15,8 @@ interface Connection {
   current: Exchange | undefined;
   /** Requests that arrived behind it, oldest first. */
   readonly waiting: Exchange[];
+  /** Requests whose headers have arrived, since the connection was opened. */
+  arrived: number;
   /** What to do once all requests are answered, after bytes arrived that are not HTTP. */
   whenAnswered: (() => void) | undefined;
   /** Response bytes that the client had not read at the previous check. */
@@ -59,6 +61,7 @@ export class RequestQueue {
     const { socket } = request;
     const connection = this.#connections.get(socket) ?? this.#open(socket);
     const exchange = { request, response, serve };
+    connection.arrived += 1;
     if (connection.current === undefined) {
       connection.current = exchange;
       this.#serve(connection, exchange);
@@ -72,6 +75,21 @@ export class RequestQueue {
     connection.waiting.push(exchange);
     this.#waiting += 1;
     socket.pause();
+  }
+
+  /**
+   * A request did not arrive in time. Node finds that out before it reads from its sockets: after a pause of this process (suspended,
+   * or without a processor) the rest of the request may be waiting in the kernel, so it is read first.
+   */
+  onLateRequest(socket: Socket, refuse: () => void): void {
+    const connection = this.#connections.get(socket) ?? this.#open(socket);
+    const { arrived, current, waiting } = connection;
+    const last = waiting.at(-1) ?? current;
+    const isInBody = last !== undefined && !last.request.complete;
+    setImmediate(() => {
+      const isHere = isInBody ? last.request.complete : connection.arrived > arrived;
+      if (!isHere && socket.writable) this.onClientError(socket, refuse);
+    });
   }
 
   /**
@@ -104,7 +122,7 @@ export class RequestQueue {
 
   #open(socket: Socket): Connection {
     const connection: Connection = {
-      ...{ socket, current: undefined, waiting: [], whenAnswered: undefined, unreadBytes: 0 },
+      ...{ socket, current: undefined, waiting: [], arrived: 0, whenAnswered: undefined, unreadBytes: 0 },
     };
     this.#connections.set(socket, connection);
     // Node resumes the socket for its own reasons, such as a request body that somebody begins to read.

@@ -58,15 +58,12 @@ describe.each(databaseKinds)('a timeline on %s', (kind) => {
     const id = await pay('settled', { captureMethod: 'manual' });
     // Else the request log may be written between the two reads.
     await server.requestLog.flush();
-    const { items } = await vi.waitFor(
-      async () => {
-        const timeline = await read(id);
-        const delivery = timeline.items.find((item) => item.kind === 'delivery');
-        expect(delivery?.data).toMatchObject({ status: 'succeeded', attempts: 1, lastResponseStatus: 204 });
-        return timeline;
-      },
-      { timeout: 60_000 },
-    );
+    const { items } = await vi.waitFor(async () => {
+      const timeline = await read(id);
+      const delivery = timeline.items.find((item) => item.kind === 'delivery');
+      expect(delivery?.data).toMatchObject({ status: 'succeeded', attempts: 1, lastResponseStatus: 204 });
+      return timeline;
+    });
     expect(titles(items, 'move')).toEqual([
       'captured → settled',
       'authorized → captured',

@@ -70,7 +70,7 @@ describe.each(databaseKinds)('the stream of events on %s', (kind) => {
   }
   const pay = async (whose = acme) =>
     (await whose.client.post('developer_api_payments', { amount: 100, currency: 'EUR' })).body.id;
-  const soon = (check: () => void) => vi.waitFor(check, { timeout: 60_000, interval: 10 });
+  const soon = (check: () => void) => vi.waitFor(check, { interval: 10 });
   /** As another node would have written it, and with an id of its choice: this process is told nothing. */
   const write = (orgId: string, id: string) =>
     server.database.script(`insert into events (org_id, id, app_id, type, resource, resource_id, sequence, request_id, data, created_at)

@@ -74,7 +74,7 @@ describe.each(databaseKinds)('a migration on %s', (kind) => {
       },
       [],
     );
-    expect(settings).toEqual([{ half: null, lock: '1s', statement: '9s' }]);
+    expect(settings).toEqual([{ half: null, lock: '1min', statement: '9min' }]);
   });
 });
 
@@ -145,7 +145,7 @@ describe('a migration beside others, on PostgreSQL', () => {
         );
         return rows.length > 0;
       };
-      await vi.waitUntil(isWaiting, { timeout: 60_000, interval: 20 });
+      await vi.waitUntil(isWaiting, { interval: 20 });
       expect((await acme.client.post(payments, small)).status).toBe(201);
       await client.query('commit');
       const applied = (await migrating).map((migrated) => migrated.applied);
@@ -171,7 +171,7 @@ describe('a migration beside others, on PostgreSQL', () => {
         const making = crashed.query('create index concurrently crowd_by_name on crowd (org_id, name)');
         making.catch(() => undefined);
         crashed.on('error', () => undefined);
-        await vi.waitUntil(async () => (await valid()).rowCount === 1, { timeout: 60_000, interval: 20 });
+        await vi.waitUntil(async () => (await valid()).rowCount === 1, { interval: 20 });
         await blocker.query('select pg_terminate_backend($1)', [rows[0].pid]);
         await expect(making).rejects.toThrow();
       });

@@ -189,10 +189,7 @@ describe('what one node changes, on PostgreSQL', () => {
     await Promise.all(Array.from({ length: 40 }, () => one.onB.post(payments, small).then(ok)));
     ok(await one.onA.post(`developer_api_webhooks/${id}/disable`));
     const disabledAt = performance.now();
-    await vi.waitUntil(() => performance.now() > disabledAt + promisedMs + 300, {
-      interval: 50,
-      timeout: 60_000,
-    });
+    await vi.waitUntil(() => performance.now() > disabledAt + promisedMs + 300, { interval: 50 });
     expect(second.received.filter(({ at }) => at > disabledAt + promisedMs)).toEqual([]);
     expect(second.received.length).toBeLessThan(40);
     await Promise.all([first.close(), second.close()]);

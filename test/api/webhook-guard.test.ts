@@ -85,9 +85,7 @@ describe.each(databaseKinds)('webhooks that may not go to private addresses on %
         .data as Delivery[];
       return found;
     };
-    await expect
-      .poll(async () => (await find())?.attemptCount ?? 0, { timeout: 60_000 })
-      .toBeGreaterThanOrEqual(attempts);
+    await expect.poll(async () => (await find())?.attemptCount ?? 0).toBeGreaterThanOrEqual(attempts);
     return expectOk(await shop.client.get(`${deliveries}/${(await find())?.id}`)) as Delivery;
   }
 

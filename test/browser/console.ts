@@ -4,7 +4,6 @@ import type { TestContext } from 'vitest';
 import {
   type BrowserSuite,
   type Credentials,
-  patientServer,
   type StorageState,
   type TabOptions,
   untilLoaded,
@@ -77,7 +76,7 @@ export function useConsole({ organizations, webhooks = async () => ({}) }: Conso
           },
         ],
       }));
-      return startServer({ dataDir: data, seed: seed({ organizations: content }), env: patientServer });
+      return startServer({ dataDir: data, seed: seed({ organizations: content }) });
     },
     prepare: async ({ browser, url }) => {
       await Promise.all(

@@ -9,7 +9,6 @@ import {
   desktop,
   expectAccessible,
   expectNoOverflow,
-  patientServer,
   phone,
   type TabOptions,
   untilStill,
@@ -23,7 +22,7 @@ const pages = readServed()
   .map(({ path }) => path);
 
 describeInBrowser('docs', () => {
-  const suite = useBrowser({ start: () => startServer({ dataDir: 'memory', env: patientServer }) });
+  const suite = useBrowser({ start: () => startServer({ dataDir: 'memory' }) });
 
   async function open(context: TestContext, path: string, options: TabOptions = {}): Promise<Page> {
     const { page } = await suite.openTab(context, options);

@@ -1,7 +1,7 @@
 /** The console without a mouse: focus order, visible focus, the command palette, dialogs and menus. */
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, expect, type TestContext, test, vi } from 'vitest';
-import { describeInBrowser, untilLoaded, waitMs } from '../support/browser.ts';
+import { describeInBrowser, pressEscape, untilLoaded, waitMs } from '../support/browser.ts';
 import type { Body } from './api.ts';
 import { people, useConsole } from './console.ts';
 
@@ -157,8 +157,7 @@ describeInBrowser('keyboard', () => {
       const opener = page.getByRole('button', { name: button }).first();
       await tabTo(opener);
       await page.keyboard.press(key);
-      await page.getByRole(role).waitFor();
-      await page.keyboard.press('Escape');
+      await pressEscape(page.getByRole(role));
       await page.getByRole(role).waitFor({ state: 'detached' });
       await untilFocused(opener);
     }
@@ -172,11 +171,9 @@ describeInBrowser('keyboard', () => {
     await page.keyboard.type('By keyboard');
     await page.keyboard.press('Enter');
     const created = page.getByRole('dialog', { name: 'API key created' });
-    await created.waitFor();
-    await page.keyboard.press('Escape');
+    await pressEscape(created);
     const question = page.getByRole('alertdialog', { name: 'Close without the API key?' });
-    await question.waitFor();
-    await page.keyboard.press('Escape');
+    await pressEscape(question);
     await question.waitFor({ state: 'detached' });
     await created.getByRole('button', { name: 'I have kept the API key' }).press('Enter');
     await created.waitFor({ state: 'detached' });

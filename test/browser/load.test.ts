@@ -4,7 +4,6 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { expect, inject, test, vi } from 'vitest';
 import {
   describeInBrowser,
-  patientServer,
   type StorageState,
   signIn,
   untilLoaded,
@@ -120,7 +119,7 @@ describeInBrowser(`a list of ${paymentCount} payments`, () => {
   const suite = useBrowser({
     start: async ({ seed }) => {
       databaseUrl = await migratedDatabase(inject('postgresUrl'));
-      return startServer({ databaseUrl, seed: seed({ organizations: [organization] }), env: patientServer });
+      return startServer({ databaseUrl, seed: seed({ organizations: [organization] }) });
     },
     prepare: async ({ browser, url }) => {
       const context = await browser.newContext({ baseURL: url });

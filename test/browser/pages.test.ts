@@ -12,8 +12,8 @@ import {
   desktop,
   expectAccessible,
   expectNoOverflow,
-  patientServer,
   phone,
+  pressEscape,
   type StorageState,
   type Tab,
   untilLoaded,
@@ -41,7 +41,7 @@ describeInBrowser('console pages', () => {
   let ids: Ids;
   const states = new Map<Who, StorageState>();
   const suite = useBrowser({
-    start: (folder) => startServer({ dataDir: folder.data, seed: folder.seed(seed), env: patientServer }),
+    start: (folder) => startServer({ dataDir: folder.data, seed: folder.seed(seed) }),
     prepare: async ({ browser, url }) => {
       const signIn = async (who: Who, credentials: object): Promise<ConsoleApi> => {
         const context = await browser.newContext({ baseURL: url });
@@ -272,8 +272,9 @@ describeInBrowser('console pages', () => {
     const { page } = await borrowTab(context, 'owner');
     await visit(page, `${ids.unbuilt}/payments`);
     await page.getByRole('link', { name: 'Create application' }).click();
-    await page.getByRole('dialog', { name: 'Create application' }).getByLabel('Name').waitFor();
-    await page.keyboard.press('Escape');
+    const dialog = page.getByRole('dialog', { name: 'Create application' });
+    await dialog.getByLabel('Name').waitFor();
+    await pressEscape(dialog);
   });
 
   test('an unknown address keeps its path and does not redirect', async (context) => {
@@ -316,10 +317,12 @@ describeInBrowser('console pages', () => {
     const clock = page.getByRole('dialog', { name: 'Clock of the application' });
     await clock.getByText('Your role may look at the clock but not move it.').waitFor();
     expect(await clock.getByRole('button').count()).toBe(0);
-    await page.keyboard.press('Escape');
+    await pressEscape(clock);
     await page.getByRole('button', { name: /^Organization and application/ }).click();
-    const items = await page.getByRole('menuitem').allInnerTexts();
-    await page.keyboard.press('Escape');
+    const menu = page.getByRole('menu');
+    await menu.waitFor();
+    const items = await menu.getByRole('menuitem').allInnerTexts();
+    await pressEscape(menu);
     await page.keyboard.press('Control+K');
     await palette(page).getByRole('combobox').waitFor();
     const options = await palette(page).getByRole('option').allInnerTexts();

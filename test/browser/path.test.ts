@@ -8,7 +8,6 @@ import {
   clipboardOf,
   describeInBrowser,
   everythingOf,
-  patientServer,
   signIn,
   step,
   type TemporaryFolder,
@@ -28,13 +27,12 @@ const person = { name: 'Ada Lovelace', email: 'ada@acme.test', password: 'correc
 const hostile = '<!doctype html><script>globalThis.wasRun = true</script><img src=x onerror="wasRun = true">';
 
 const databases = {
-  embedded: (folder: TemporaryFolder) => startServer({ dataDir: folder.data, env: patientServer }),
+  embedded: (folder: TemporaryFolder) => startServer({ dataDir: folder.data }),
   // On a shared database, registration and private webhook addresses are off unless the operator turns them on.
   postgres: async () =>
     startServer({
       databaseUrl: await migratedDatabase(inject('postgresUrl')),
       env: {
-        ...patientServer,
         SANDBANK_REGISTRATION: 'open',
         SANDBANK_SECRET: 'a secret of more than thirty-two characters',
         SANDBANK_PRIVATE_WEBHOOKS: 'on',

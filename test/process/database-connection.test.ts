@@ -14,7 +14,7 @@ const PAYMENTS = 'developer_api_payments';
 const POSITIONS_MAX = 200;
 const ATTEMPTS_MAX = 60;
 // Shorter than the ten seconds of a server, because the tests wait for them often.
-const LIMITS = { connectMsMax: 200, queryMsMax: 200 };
+const LIMITS = { connectMsMax: 200, queryMsMax: 200, lockMsMax: 1_000 };
 
 interface Write {
   readonly path: string;

@@ -24,7 +24,7 @@ import { allSent, endpoint, type Home, openHome } from './support/webhook-server
 const STATEMENT_SECONDS = 4;
 const LOG_LINE_LENGTH_MAX = 3_000;
 const PASSWORD = 'hunter2secret';
-const WAIT = { timeout: 60_000, interval: 20 };
+const WAIT = { interval: 20 };
 const TERMINATIONS = 10;
 
 const slow: Answering = (id) => ({ status: 204, afterMs: 200 + Math.round(chanceOf(id) * 600) });

@@ -8,7 +8,7 @@ import { ask } from './support/postgres-pair.ts';
 
 /** The limit is two seconds. A check without one would wait for the connection timeout or for ever. */
 const READY_MS_MAX = 20_000;
-const RECOVERY = { timeout: 60_000, interval: 20 };
+const RECOVERY = { interval: 20 };
 
 let server: Server;
 let proxy: DatabaseProxy;

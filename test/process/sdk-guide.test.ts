@@ -102,13 +102,11 @@ describe('on a server', () => {
     const webhook = await sandbank.webhooks.create({ url, secret, retryProfile: 'fast' });
     // It has no other way to say that it listens than to be connected to.
     await expect
-      .poll(
-        () =>
-          fetch(url, { method: 'POST' }).then(
-            ({ status }) => status,
-            () => 0,
-          ),
-        { timeout: 60_000 },
+      .poll(() =>
+        fetch(url, { method: 'POST' }).then(
+          ({ status }) => status,
+          () => 0,
+        ),
       )
       .toBe(400);
     await sandbank.payments.create({ amount: 1250, currency: 'EUR' });

@@ -316,7 +316,7 @@ describe('an embedded server over several starts', () => {
   it('in memory says so, creates no files, and logs no secret at any level', async () => {
     const server = await start({ env: { LOG_LEVEL: 'trace' }, dataDir: 'memory' });
     // The log line comes first, and contains the address too.
-    await vi.waitUntil(() => server.logs().includes('in memory (gone when it stops)'), { timeout: 60_000 });
+    await vi.waitUntil(() => server.logs().includes('in memory (gone when it stops)'));
     const banner = server.logs();
     const [demoKey = ''] = /sbk_sandbox_\w{32}/.exec(banner) ?? [];
     const body = { amount: 1, currency: 'EUR' };

@@ -24,7 +24,7 @@ import { balancesIn, DISPUTES, paymentAt, REFUNDS, tally } from './support/payme
 
 /** The nodes that start at once on an empty database; the tests after that use two of them. */
 const STARTED = 4;
-const WAIT = { timeout: 60_000, interval: 20 };
+const WAIT = { interval: 20 };
 const migrations = readdirSync(new URL('../../migrations/', import.meta.url)).filter((name) =>
   /^\d{4}_.*\.sql$/.test(name),
 );

@@ -23,15 +23,15 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, type TestContext } from 'vitest';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, type TestContext, vi } from 'vitest';
 import type { ServerProcess } from './processes.ts';
 
 /** On a machine without a browser these tests are skipped, and the report lists them. */
 export const describeInBrowser = describe.skipIf(inject('chromium') === '');
 
 /** For pages that hang: a step that usually takes 0.2 s can take 15 s on a busy machine. */
-export const waitMs = 60_000;
+export const waitMs = 240_000;
 
 const serverLogCharacters = 50_000;
 
@@ -40,9 +40,6 @@ const serverLogCharacters = 50_000;
  * that does not help, the page shows an error and the test fails at its next step.
  */
 const expectedStatus = /the server responded with a status of (4\d\d|503)/;
-
-/** Environment of a server process: a statement that waits for a busy machine is not a failure. */
-export const patientServer = { SANDBANK_STATEMENT_TIMEOUT: '600' } as const;
 
 /** One keeps the browser busy while the other waits for the server. More only compete for the processor. */
 const lentTabsMax = 2;
@@ -295,6 +292,15 @@ export function clipboardOf(page: Page): Promise<string> {
 export async function untilLoaded(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.locator('.animate-pulse, [aria-busy=true]').first().waitFor({ state: 'detached' });
+}
+
+/** Presses Escape in a dialog or menu once it has the focus: it is visible before it listens for keys. */
+export async function pressEscape(layer: Locator): Promise<void> {
+  const page = layer.page();
+  await layer.waitFor();
+  const isInside = () => layer.evaluate((element) => element.contains(element.ownerDocument.activeElement));
+  await vi.waitUntil(isInside, { interval: 20 });
+  await page.keyboard.press('Escape');
 }
 
 /** Waits until the browser has painted the latest change and all animations have finished. */

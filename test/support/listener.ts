@@ -58,5 +58,4 @@ function sentIn(text: string): Sent[] {
   });
 }
 
-export const soon = (check: () => void | Promise<void>) =>
-  vi.waitFor(check, { timeout: 60_000, interval: 10 });
+export const soon = (check: () => void | Promise<void>) => vi.waitFor(check, { interval: 10 });

@@ -19,7 +19,7 @@ import path from 'node:path';
 import pg from 'pg';
 
 const START_ATTEMPTS_MAX = 5;
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 240_000;
 const LOG_CHARACTERS_MAX = 20_000;
 
 export interface PostgresOptions {

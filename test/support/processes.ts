@@ -226,6 +226,8 @@ function environment(options: ServerOptions): NodeJS.ProcessEnv {
   return {
     ...Object.fromEntries(inherited),
     SANDBANK_RATE_LIMIT: 'off',
+    // As long as a server can wait for its database: the machine may be busy. Tests of this limit set their own.
+    SANDBANK_STATEMENT_TIMEOUT: '600',
     ...(options.databaseUrl === undefined
       ? {}
       : { DATABASE_URL: options.databaseUrl, SANDBANK_SECRET: 'the same for all nodes of a test run' }),

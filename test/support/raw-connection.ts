@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-const ANSWER_MS_MAX = 20_000;
+const ANSWER_MS_MAX = 240_000;
 
 export interface RawAnswer {
   readonly version: string;

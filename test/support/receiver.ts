@@ -25,7 +25,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-const waitMsMax = 60_000;
+const waitMsMax = 240_000;
 
 /** A real HTTP server, on a free port unless told, which keeps what it gets. */
 export async function openReceiver(

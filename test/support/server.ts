@@ -26,6 +26,9 @@ import { holdToContract } from './contract.ts';
 import { watchServer } from './failure-report.ts';
 import { migratedDatabase } from './postgres.ts';
 
+/** How long a server waits for its database: as long as a server can, since the machine may be busy. Tests of this limit set their own. */
+export const patientSeconds = 600;
+
 /** What reads and writes records runs on both: `describe.each(databaseKinds)`. */
 export const databaseKinds = ['pglite', 'postgres'] as const;
 export type DatabaseKind = (typeof databaseKinds)[number];
@@ -67,7 +70,7 @@ export async function openServer(
     importFile: undefined,
     exportFile: undefined,
     drainSeconds: 0,
-    statementSeconds: 10,
+    statementSeconds: patientSeconds,
     ...overrides,
   };
   const server = await createServer(config, undefined, opening);

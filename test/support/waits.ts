@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 
 /** Waits are limited for hangs only. By default vitest gives up after a second, which a busy machine needs for a single request. */
-const msMax = 60_000;
+const msMax = 240_000;
 
 const { waitFor, waitUntil } = vi;
 vi.waitFor = (callback, options = {}) => waitFor(callback, withLimit(options));

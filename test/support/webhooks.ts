@@ -139,7 +139,7 @@ export function expectSigned(
   }
 }
 
-const readMsMax = 60_000;
+const readMsMax = 240_000;
 
 /** Reads again until the value is accepted: for changes that background workers make. */
 export async function readUntil<T>(read: () => Promise<T>, isAccepted: (value: T) => boolean): Promise<T> {

@@ -352,7 +352,7 @@ describe.each(databaseKinds)('a server on %s that seals', (kind) => {
         expect(found).toMatchObject({ unsealedRows: 0, problems: [] });
         expect(found.seals).toBeGreaterThan(0);
       },
-      { timeout: 60_000, interval: 50 },
+      { interval: 50 },
     );
     const { seals } = await looked(server);
     await acme.client.post('developer_api_payments', { amount: 100, currency: 'EUR' });

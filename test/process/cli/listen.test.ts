@@ -112,7 +112,7 @@ describe('sandbank listen', () => {
     await late.waitFor(1);
     const { body: later } = await world.owner.client.post('developer_api_customers', { name: 'Later' });
     const ids = () => late.received.map(({ body }) => (JSON.parse(body) as { data: { id: string } }).data.id);
-    await vi.waitUntil(() => ids().includes(later.id), { timeout: 60_000, interval: 5 });
+    await vi.waitUntil(() => ids().includes(later.id), { interval: 5 });
     await running.waitForOutput(/(?:-> 204[\s\S]*){2,}/);
     expect(ids()).toContain(earlier.id);
     expect(ids().at(-1)).toBe(later.id);

@@ -2,6 +2,7 @@
 import pg from 'pg';
 import type { Database } from '../../../src/db/database.ts';
 import { openPglite } from '../../../src/db/pglite.ts';
+import { statementLimit } from '../../../src/db/pool.ts';
 import { openPostgres } from '../../../src/db/postgres.ts';
 import { verify } from '../../../src/verify.ts';
 import type { Query } from '../../support/audit.ts';
@@ -20,7 +21,7 @@ export async function queryPostgres<Result>(
     return await work(
       async (sql) => (await client.query(sql)).rows,
       async () => {
-        const database = openPostgres(databaseUrl, () => undefined);
+        const database = openPostgres(databaseUrl, () => undefined, patient);
         return differencesIn(database).finally(() => database.close());
       },
     );
@@ -33,7 +34,8 @@ async function differencesIn(database: Database): Promise<readonly unknown[]> {
   return (await verify(database)).checks.flatMap(({ differences }) => differences);
 }
 
-const AUDIT_MS_MAX = 120_000;
+const AUDIT_MS_MAX = 600_000;
+const patient = statementLimit(600);
 
 /** The embedded database has one process, so the server must have stopped. */
 export async function queryEmbedded<Result>(
@@ -42,6 +44,7 @@ export async function queryEmbedded<Result>(
 ): Promise<Result> {
   const database = await openPglite({
     dataDirectory,
+    limits: patient,
     onCrash: (error) => {
       throw error;
     },

@@ -47,7 +47,7 @@ export async function synchronous(primary: Postgres): Promise<void> {
       const rows = await ask(primary, 'select sync_state from pg_stat_replication');
       return rows.some(({ sync_state: state }) => state === 'sync');
     },
-    { timeout: 60_000, interval: 50 },
+    { interval: 50 },
   );
 }
 
