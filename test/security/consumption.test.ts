@@ -488,7 +488,7 @@ describe('who is slow', () => {
       const headers = head(
         `POST /_api/${payments}`,
         `Authorization: Bearer ${acme.key}`,
-        `Idempotency-Key: stalled ${part}`,
+        `Idempotency-Key: ${part.replaceAll(' ', '-')}`,
         'Content-Type: application/json',
         `Content-Length: ${body.length}`,
       );
