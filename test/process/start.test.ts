@@ -159,7 +159,10 @@ describe('a start that fails because of its environment', () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
-    const at = (address: string) => ({ databaseUrl: `postgres://me:${password}@127.0.0.1:${address}/x` });
+    const at = (address: string) => ({
+      databaseUrl: `postgres://me:${password}@127.0.0.1:${address}/x`,
+      env: { SANDBANK_STATEMENT_TIMEOUT: '10' },
+    });
     const withUrl = (change: (url: URL) => void) => {
       const url = new URL(inject('postgresUrl'));
       url.password = password;

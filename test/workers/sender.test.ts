@@ -393,7 +393,7 @@ describe('the limit of ten seconds', () => {
 
   const expectAtLimit = (name: string, { durationMs }: Outcome) => {
     expect.soft(durationMs, name).toBeGreaterThanOrEqual(limits.webhookTimeoutMs - 100);
-    expect.soft(durationMs, name).toBeLessThan(limits.webhookTimeoutMs + 1_500);
+    expect.soft(durationMs, name).toBeLessThan(limits.webhookTimeoutMs * 3);
   };
   const expectTimeout = (name: string, outcome: Outcome) => {
     expect.soft(outcome, name).toMatchObject(nothing);

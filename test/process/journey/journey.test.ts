@@ -172,7 +172,7 @@ describe.each(placesIn(folder.path))('a journey through time on %s', (name, open
       reported.set(one.organization, await readReports(last, one));
       for (const { amount } of (await readJson(last, one, 'balances')).trialBalance) expect(amount).toBe(0);
     }
-    await vi.waitUntil(() => allSent(last, transport), { timeout: SENT_MS_MAX, interval: 200 });
+    await vi.waitUntil(() => allSent(last, state, nows, transport), { timeout: SENT_MS_MAX, interval: 200 });
     await fleet.close();
     const ended = await auditAt(place, state);
     const late = overdueTimers(ended.rows, nows);
@@ -231,7 +231,7 @@ async function advanceAll(
   state: ClientState,
   to: number,
   transport: Transport,
-): Promise<ReadonlyMap<string, number>> {
+): Promise<Map<string, number>> {
   const nows = new Map<string, number>();
   for (const one of apps) {
     const request: ClientRequest = {
@@ -265,7 +265,12 @@ async function expectSound({ options }: Place): Promise<void> {
  * Two failures with sixty days between them count as days of failures only, which disables the endpoint. Enables it again to send its
  * pending deliveries.
  */
-async function allSent(url: string, transport: Transport): Promise<boolean> {
+async function allSent(
+  url: string,
+  state: ClientState,
+  nows: Map<string, number>,
+  transport: Transport,
+): Promise<boolean> {
   let isDone = true;
   for (const one of apps) {
     const { data } = await readJson(url, one, 'webhook_deliveries?status=pending&limit=1');
@@ -273,18 +278,13 @@ async function allSent(url: string, transport: Transport): Promise<boolean> {
     isDone = false;
     for (const { id, status } of (await readJson(url, one, 'webhooks')).data) {
       if (status !== 'disabled') continue;
-      await sendUntilFinal(
-        { app: one, path: `webhooks/${id}/enable`, body: {} },
-        `enable-${Date.now()}`,
-        transport,
-      );
+      const enable = { app: one, path: `webhooks/${id}/enable`, body: {} };
+      state.record(await sendUntilFinal(enable, `enable-${Date.now()}`, transport));
       // Failed attempts are retried by the application clock, which may be frozen.
-      const body = { seconds: 3_600 };
-      await sendUntilFinal(
-        { app: one, path: 'clock/advance', body },
-        `after-enable-${Date.now()}`,
-        transport,
-      );
+      const advance = { app: one, path: 'clock/advance', body: { seconds: 3_600 } };
+      const result = await sendUntilFinal(advance, `after-enable-${Date.now()}`, transport);
+      state.record(result);
+      nows.set(`${one.organization} ${one.name}`, Date.parse(result.response.now));
     }
   }
   return isDone;
