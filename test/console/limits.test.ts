@@ -89,13 +89,14 @@ describe('limits for people', () => {
         return { data: [], hasMore: false, nextCursor: null };
       },
     };
-    const app = openApp(server, { routes: [...routes, slow] });
-    const since = performance.now();
-    const answer = await acme.owner.at(app).get(`${acme.orgId}/${acme.appId}/developer_api_slow`);
+    const impatient = await openServer('postgres', { statementSeconds: 5 });
+    const { owner, orgId, appId } = await house(impatient);
+    const app = openApp(impatient, { routes: [...routes, slow] });
+    const answer = await owner.at(app).get(`${orgId}/${appId}/developer_api_slow`);
     expect([answer.status, answer.code]).toEqual([503, 'service_unavailable']);
     expect(answer.headers['retry-after']).toBeDefined();
-    expect(performance.now() - since).toBeLessThan(20_000);
-    ok(await acme.owner.at(app).get('session'));
+    ok(await owner.at(app).get('session'));
     await app.close();
+    await impatient.close();
   });
 });
