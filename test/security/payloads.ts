@@ -3,7 +3,7 @@ export const payloads = [
   // SQL
   "' or '1'='1",
   "'; drop table payments; --",
-  "\\'; select pg_sleep(20) --",
+  "\\'; select pg_sleep(1200) --",
   "') union select hash, org_id from api_keys --",
   '$1',
   // Templates and shells
