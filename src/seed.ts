@@ -119,7 +119,11 @@ export async function readSeed(file: string): Promise<Seed> {
 
 export function checkedSeed(value: unknown, what: string): Seed {
   const refusal = checkSeed(value);
-  if (refusal) throw new SeedProblem(`${what} is not accepted: ${refusal.message}`);
+  if (refusal) {
+    const messages = refusal.details.errors.map(({ message }) => message);
+    const list = messages.length === 1 ? ` ${messages[0]}` : `\n  ${messages.join('\n  ')}`;
+    throw new SeedProblem(`${what} is not accepted:${list}`);
+  }
   const seed = value as Seed;
   for (const { name, applications } of seed.organizations) {
     for (const { apiKeys, fx } of applications ?? []) {

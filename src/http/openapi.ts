@@ -281,7 +281,12 @@ function errorSchema(): Json {
         param: Type.Optional(
           Type.String({ description: 'A JSON pointer into the body, or the name of a parameter or header.' }),
         ),
-        details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+        details: Type.Optional(
+          Type.Record(Type.String(), Type.Unknown(), {
+            description:
+              'More about the error. `errors` lists every invalid value of a body, each with `param` and `message`, the first one included.',
+          }),
+        ),
         allowedActions: Type.Optional(Type.Array(Type.String())),
         retryable: Type.Boolean(),
         docUrl: Type.String(),

@@ -48,7 +48,13 @@ describe('a body', () => {
     ['too long', { amount: 1, note: 'long' }, '/note', '/note must NOT have more than 3 characters.'],
     ['a nested field', { amount: 1, 'a/b~c': {} }, '/a~1b~0c/deep', '/a~1b~0c/deep is required.'],
   ])('%s', (_what, body, param, message) => {
-    expect(check(body)).toEqual({ ok: false, code: 'invalid_request', param, message });
+    const error = { param, message };
+    expect(check(body)).toEqual({
+      ok: false,
+      code: 'invalid_request',
+      ...error,
+      details: { errors: [error] },
+    });
   });
 
   test('that fits is accepted, and not changed', () => {
@@ -59,6 +65,83 @@ describe('a body', () => {
 
   test('of a part names where the part is', () => {
     expect(compileBody(payment, '/payment')({ amount: 0 })?.param).toBe('/payment/amount');
+  });
+});
+
+describe('all errors of a body', () => {
+  const card = Type.Object({ type: Type.Literal('card'), number: Type.String() }, strict);
+  const bank = Type.Object({ type: Type.Literal('bank'), account: Type.String() }, strict);
+  const order = Type.Object(
+    {
+      ...payment.properties,
+      method: Type.Optional(Type.Union([card, bank])),
+      lines: Type.Optional(Type.Array(Type.Union([Type.String({ maxLength: 3 }), Type.Null()]))),
+    },
+    strict,
+  );
+  const check = compileBody(order);
+  const errorsOf = (body: unknown) => check(body)?.details.errors.map(({ param }) => param);
+
+  test('are reported at once, the first one first', () => {
+    const refusal = check({ amuont: 5, currency: 'EURO', at: 'today', 'a/b~c': { deep: 1 } });
+    expect(refusal).toMatchObject({ param: '/amount', message: '/amount is required.' });
+    expect(refusal?.details.errors).toEqual([
+      { param: '/amount', message: '/amount is required.' },
+      { param: '/amuont', message: '/amuont is not a known field. Did you mean amount?' },
+      { param: '/currency', message: '/currency must be one of EUR, USD. Did you mean EUR?' },
+      { param: '/at', message: '/at must be a time in RFC 3339, for example 2026-11-15T09:30:00.000Z.' },
+      { param: '/a~1b~0c/deep', message: '/a~1b~0c/deep must be boolean.' },
+    ]);
+  });
+
+  test('are one for each value, whatever the alternatives of its schema', () => {
+    expect(errorsOf({ amount: 1, note: 7, lines: ['long', 7, null, 'abc', 'longer'] })).toEqual([
+      ...['/note', '/lines/0', '/lines/1', '/lines/4'],
+    ]);
+  });
+
+  test('are those of the chosen form, and those beside it', () => {
+    expect(errorsOf({ amount: 0, method: { type: 'card', numbr: '1' } })).toEqual([
+      ...['/method/number', '/method/numbr', '/amount'],
+    ]);
+    expect(errorsOf({ amount: 0, method: { type: 'cash' } })).toEqual(['/method/type', '/amount']);
+  });
+
+  test('do not suggest a field that is there', () => {
+    const [error] = check({ amount: 1, amont: 1 })?.details.errors ?? [];
+    expect(error?.message).toBe('/amont is not a known field. Check its spelling, or leave it out.');
+  });
+
+  test('are at most twenty', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`x${i}`, i]));
+    expect(errorsOf({ amount: 1, ...unknown })).toHaveLength(20);
+  });
+
+  test('of a body with very many fields are only the first one', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`x${i}`, i]));
+    expect(errorsOf({ amount: 1, ...unknown })).toHaveLength(1);
+    expect(errorsOf({ amount: 0, lines: Array.from({ length: 1_000 }, () => 7) })).toHaveLength(1);
+  });
+});
+
+describe('a form that is described', () => {
+  const check = compileBody(
+    Type.Object({
+      currency: Type.String({
+        pattern: '^[A-Z]{3}$',
+        description: 'A three-letter ISO 4217 code, such as EUR.',
+      }),
+      customerId: Type.String({ pattern: '^cus_[0-7][0-9a-z]{25}$' }),
+    }),
+  );
+
+  test('is explained in words', () => {
+    expect(
+      check({ currency: 'EURO', customerId: 'pay_1' })?.details.errors.map(({ message }) => message),
+    ).toEqual([
+      '/currency does not have the right form. A three-letter ISO 4217 code, such as EUR.',
+      '/customerId must be an id that begins with cus_.',
+    ]);
   });
 });
 
@@ -216,7 +299,8 @@ describe('a query', () => {
     [{ limit: '0000000000000001' }, 'limit must be integer.'],
     [{ limit: '000000000000001' }, { limit: 1 }],
     [{ limit: ['1', '2'] }, 'limit must be integer.'],
-    [{ statu: 'x' }, 'statu is not a known field. Check its spelling, or leave it out.'],
+    [{ statu: 'x' }, 'statu is not a known field. Did you mean status?'],
+    [{ colour: 'x' }, 'colour is not a known field. Check its spelling, or leave it out.'],
     [{ status: 'a\0' }, 'status must not contain U+0000.'],
     [{ cursor: 'a\0' }, { cursor: 'a\0' }],
   ])('%j gives %j', (query, result) => {

@@ -14,7 +14,7 @@ export const errorCatalogue = {
   invalid_request: entry(
     400,
     'A field, parameter or header has a value that is not accepted.',
-    'Correct what `param` points at.',
+    'Correct what `param` points at. `details.errors` lists all invalid values of a body.',
   ),
   malformed_json: entry(400, 'The body is not well-formed JSON.', 'Send one JSON object in UTF-8.'),
   idempotency_key_missing: entry(

@@ -13,7 +13,7 @@ export const AmountShown = Type.Integer({ minimum: 0, maximum: limits.amountMax 
 
 export const CurrencyCode = Type.String({
   pattern: '^[A-Za-z]{3}$',
-  description: 'ISO 4217 code; lower case is accepted and answered in upper case.',
+  description: 'Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case.',
 });
 
 /** One @ with something on both sides. A sandbox must take any address that a real one might. */
@@ -21,6 +21,7 @@ export const Email = Type.String({
   minLength: 3,
   maxLength: limits.emailLengthMax,
   pattern: '^[^@\\s]+@[^@\\s]+$',
+  description: 'Email address: one @ with text before and after it, without spaces.',
 });
 
 /** Of a person who signs in: what every part of signing in takes for an address. */
@@ -28,6 +29,7 @@ export const PersonEmail = Type.String({
   minLength: 6,
   maxLength: limits.emailLengthMax,
   pattern: "^(?!\\.)(?!.*\\.\\.)[A-Za-z0-9_'+.-]*[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9-]*\\.)+[A-Za-z]{2,}$",
+  description: 'Email address, such as ada@example.com.',
 });
 
 /** A day of the application's clock, in UTC. */

@@ -34,6 +34,7 @@ const Phone = Type.String({
   minLength: 3,
   maxLength: limits.phoneLengthMax,
   pattern: '^[+0-9][0-9 ()./-]*$',
+  description: 'Phone number: digits, spaces and ( ) . / -, with + or a digit first.',
 });
 const Reference = text(limits.referenceLengthMax);
 

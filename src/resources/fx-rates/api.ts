@@ -12,7 +12,10 @@ const RatesQuery = strict({
   targetCurrency: Type.Optional(CurrencyCode),
 });
 
-const Rate = Type.String({ pattern: '^\\d+(\\.\\d{1,12})?$', description: 'Decimal text.' });
+const Rate = Type.String({
+  pattern: '^\\d+(\\.\\d{1,12})?$',
+  description: 'Decimal number as text, such as 1.0825.',
+});
 
 const FxRateSchema = resource('fx_rate', ['ok'], {
   id: Type.String({ description: 'The pair, e.g. `EUR/USD`.' }),

@@ -57,7 +57,9 @@ const Scenario = Type.Union(
 
 const BeneficiaryBody = strict({
   name: text(limits.nameLengthMax),
-  country: Type.Optional(Type.String({ pattern: '^[A-Za-z]{2}$', description: 'ISO 3166 code.' })),
+  country: Type.Optional(
+    Type.String({ pattern: '^[A-Za-z]{2}$', description: 'Two-letter ISO 3166 code, such as DE.' }),
+  ),
   account: Type.Optional(text(limits.beneficiaryAccountLengthMax)),
 });
 
@@ -78,7 +80,10 @@ const QuoteBody = strict(
   exactlyOne('sourceAmount', 'targetAmount'),
 );
 
-const ReasonCode = Type.String({ pattern: `^${reasonCodePattern}$` });
+const ReasonCode = Type.String({
+  pattern: `^${reasonCodePattern}$`,
+  description: 'One to 40 letters, digits and underscores.',
+});
 const beneficiary = { beneficiary: Type.Optional(BeneficiaryBody) } as const;
 const returnCode = { returnCode: Type.Optional(ReasonCode) } as const;
 const failureCode = { failureCode: Type.Optional(ReasonCode) } as const;
@@ -110,7 +115,10 @@ const AdvanceBody = Type.Union([
   strict({}),
 ]);
 
-const Rate = Type.String({ pattern: '^\\d+(\\.\\d{1,12})?$', description: 'Decimal text.' });
+const Rate = Type.String({
+  pattern: '^\\d+(\\.\\d{1,12})?$',
+  description: 'Decimal number as text, such as 1.0825.',
+});
 const Code = Type.String({ pattern: '^[A-Z]{3}$' });
 
 const TransferSchema = resource('transfer', transferMachine.states, {

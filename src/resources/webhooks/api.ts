@@ -22,7 +22,7 @@ import { findHealth, webhooksTable } from './store.ts';
 
 const Secret = Type.String({
   pattern: webhookSecretPattern,
-  description: 'A secret of your own; one is made when this is absent.',
+  description: 'Your own secret: `whsec_` and 24 to 64 bytes in Base64. Without it Sandbank creates one.',
 });
 
 const WebhookSchema = resource('webhook', webhookMachine.states, {
