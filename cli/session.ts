@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Operator, Sandbank } from '../sdk/client.ts';
+import { oldNameHint } from '../sdk/settings.ts';
 import type { Output } from './output.ts';
 import { CliProblem, exits, wrongUsage } from './problem.ts';
 import { type Asked, readSettings, type Settings } from './settings.ts';
@@ -51,6 +52,7 @@ export class Session {
         `There is no API key for ${url}. Set SANDBANK_API_KEY, or run the command in the folder where "sandbank start" runs. "sandbank keys create" makes another key.`,
         exits.authentication,
       );
+    if (!this.env.SANDBANK_API_KEY && this.env.SANDBANK_KEY === apiKey) this.out.say(oldNameHint);
     const { Sandbank } = await import('../sdk/client.ts');
     return wellFormed(
       () =>

@@ -39,7 +39,7 @@ export function readSettings(
   const url = first(asked.url, env.SANDBANK_URL, found?.note.url) ?? [urlDefault, 'default'];
   // The secrets in a note are for the server that has left it: no other is told them.
   const note = found !== undefined && isSame(url[0], found.note.url) ? found.note : {};
-  const apiKey = first(asked.apiKey, env.SANDBANK_API_KEY, note.apiKey);
+  const apiKey = first(asked.apiKey, env.SANDBANK_API_KEY || env.SANDBANK_KEY, note.apiKey);
   const operatorToken = first(undefined, env.SANDBANK_OPERATOR_TOKEN, note.operatorToken);
   return {
     url: url[0],

@@ -1,7 +1,7 @@
 import { Namespaces } from './generated/namespaces.ts';
 import { apiVersion, operations } from './generated/operations.ts';
 import { bindOperations } from './methods.ts';
-import { type ConnectionOptions, connectionTo, fromEnvironment } from './settings.ts';
+import { apiKeyFromEnvironment, type ConnectionOptions, connectionTo } from './settings.ts';
 import { type EventStreaming, streamEvents } from './stream.ts';
 import { responseOf, Transport } from './transport.ts';
 import { verifyWebhook, type WebhookVerification } from './webhooks.ts';
@@ -46,7 +46,7 @@ export class Sandbank extends Namespaces {
   readonly baseUrl: string;
 
   constructor(options: SandbankOptions = {}) {
-    const apiKey = options.apiKey ?? fromEnvironment('SANDBANK_API_KEY');
+    const apiKey = options.apiKey ?? apiKeyFromEnvironment();
     if (apiKey === undefined || apiKey === '')
       throw new TypeError(
         'There is no API key: give apiKey, or set SANDBANK_API_KEY. It begins with sbk_sandbox_.',

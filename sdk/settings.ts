@@ -69,6 +69,22 @@ export function atLeast(least: number, value: number | undefined, name: string):
   throw new RangeError(`${name} must be a number of at least ${least}, and is ${value}.`);
 }
 
+let isOldNameReported = false;
+
+/** The variable had another name in 0.1.0. */
+export function apiKeyFromEnvironment(): string | undefined {
+  const apiKey = fromEnvironment('SANDBANK_API_KEY');
+  if (apiKey !== undefined) return apiKey;
+  const old = fromEnvironment('SANDBANK_KEY');
+  if (old !== undefined && !isOldNameReported) {
+    isOldNameReported = true;
+    console.warn(oldNameHint);
+  }
+  return old;
+}
+
+export const oldNameHint = 'SANDBANK_KEY is the old name of SANDBANK_API_KEY. Set SANDBANK_API_KEY instead.';
+
 /** Workers and browsers have no environment, and Deno may forbid to read it. */
 export function fromEnvironment(name: string): string | undefined {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };

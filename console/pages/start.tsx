@@ -99,7 +99,7 @@ function KeyStep({ isDone }: { readonly isDone: boolean | undefined }) {
         A key is shown once, when it is made. Put it into the environment; the snippets below read it from
         there.
       </p>
-      <CodeBlock code="export SANDBANK_KEY=sbk_sandbox_…" title="Shell" what="command" />
+      <CodeBlock code="export SANDBANK_API_KEY=sbk_sandbox_…" title="Shell" what="command" />
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
         {mayMake ? (
           <Anchor to="keys" search={{ create: '1' }} className={buttonClass(isDone ? 'plain' : 'primary')}>

@@ -181,7 +181,7 @@ describe.skipIf(!hasShell)('the five minutes of the README', () => {
 });
 
 async function paste(script: string): Promise<readonly Shown[]> {
-  const shell = spawn('bash', ['-u'], { env: { ...process.env, SANDBANK_KEY: key } });
+  const shell = spawn('bash', ['-u'], { env: { ...process.env, SANDBANK_API_KEY: key } });
   shell.stdin.end(script);
   const [out, errors] = await Promise.all([text(shell.stdout), text(shell.stderr)]);
   expect(errors).toBe('');

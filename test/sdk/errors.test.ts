@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   AuthenticationError,
   ConflictError,
@@ -147,6 +147,18 @@ describe('a client', () => {
     } finally {
       delete process.env.SANDBANK_API_KEY;
       delete process.env.SANDBANK_URL;
+    }
+  });
+
+  test('reads the old name of the key, and says once what the new one is', () => {
+    process.env.SANDBANK_KEY = 'sbk_sandbox_x';
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    try {
+      for (let i = 0; i < 2; i += 1) expect(() => new Sandbank()).not.toThrow();
+      expect(warn.mock.calls).toEqual([[expect.stringContaining('Set SANDBANK_API_KEY instead.')]]);
+    } finally {
+      warn.mockRestore();
+      delete process.env.SANDBANK_KEY;
     }
   });
 });

@@ -91,7 +91,7 @@ function Content({ request }: { readonly request: LoggedRequest }) {
         {curl === undefined ? null : (
           <Card
             title="As curl"
-            description="With your own key in SANDBANK_KEY and a new Idempotency-Key. What was taken out of the log has to be filled in again."
+            description="With your own key in SANDBANK_API_KEY and a new Idempotency-Key. What was taken out of the log has to be filled in again."
           >
             <CodeBlock code={curl} title="Shell" what="curl command" />
           </Card>

@@ -39,7 +39,7 @@ test('a read becomes a curl command with its query', () => {
     query: '?limit=1',
   };
   expect(curlOf(read, 'http://localhost:4000')).toBe(
-    `curl 'http://localhost:4000/_api/developer_api_payments?limit=1' \\\n  -H "Authorization: Bearer $SANDBANK_KEY"`,
+    `curl 'http://localhost:4000/_api/developer_api_payments?limit=1' \\\n  -H "Authorization: Bearer $SANDBANK_API_KEY"`,
   );
 });
 

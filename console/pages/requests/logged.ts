@@ -21,7 +21,7 @@ export function curlOf(request: LoggedRequest, publicUrl: string): string | unde
   const query = request.query ? `?${request.query.replace(/^\?/, '')}` : '';
   const lines = [
     `curl${request.method === 'POST' ? ' -X POST' : ''} ${quoted(`${publicUrl}/_api/${operation}${query}`)}`,
-    '-H "Authorization: Bearer $SANDBANK_KEY"',
+    '-H "Authorization: Bearer $SANDBANK_API_KEY"',
   ];
   if (request.method === 'POST') {
     // With the old key the old answer would come back, and nothing would happen.

@@ -25,7 +25,7 @@ export function snippetOf(language: Language, publicUrl: string, path: string, b
 function curl(url: string, body: Body): string {
   return [
     `curl -X POST '${url}' \\`,
-    '  -H "Authorization: Bearer $SANDBANK_KEY" \\',
+    '  -H "Authorization: Bearer $SANDBANK_API_KEY" \\',
     '  -H "Idempotency-Key: $(date +%s)-$RANDOM" \\',
     "  -H 'Content-Type: application/json' \\",
     `  -d '${JSON.stringify(body)}'`,
@@ -37,7 +37,7 @@ function typescript(url: string, body: Body): string {
     `const response = await fetch('${url}', {`,
     "  method: 'POST',",
     '  headers: {',
-    "    Authorization: 'Bearer ' + process.env.SANDBANK_KEY,",
+    "    Authorization: 'Bearer ' + process.env.SANDBANK_API_KEY,",
     "    'Idempotency-Key': crypto.randomUUID(),",
     "    'Content-Type': 'application/json',",
     '  },',
@@ -56,7 +56,7 @@ function python(url: string, body: Body): string {
     `    "${url}",`,
     '    method="POST",',
     '    headers={',
-    '        "Authorization": f"Bearer {os.environ[\'SANDBANK_KEY\']}",',
+    '        "Authorization": f"Bearer {os.environ[\'SANDBANK_API_KEY\']}",',
     '        "Idempotency-Key": str(uuid.uuid4()),',
     '        "Content-Type": "application/json",',
     '    },',

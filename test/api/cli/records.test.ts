@@ -218,6 +218,8 @@ describe('records from the command line', () => {
         expect.stringMatching(/There is no API key .*SANDBANK_API_KEY/),
       ]);
       const key = newKey();
+      const old = await run(['payments', 'list'], { env: { SANDBANK_URL: world.url, SANDBANK_KEY: key } });
+      expect([old.code, old.stderr]).toEqual([4, expect.stringContaining('Set SANDBANK_API_KEY instead.')]);
       const wrong = await world.sandbank('payments', 'list', '--api-key', key);
       expect([wrong.code, wrong.stderr]).toEqual([4, expect.stringMatching(/api_key_invalid, 401/)]);
       expect(wrong.stderr + wrong.stdout).not.toContain(key);

@@ -31,6 +31,8 @@ describe('the settings of a connection', () => {
       apiKey: 'env-key',
       origins: { apiKey: 'environment' },
     });
+    expect(readSettings({}, { SANDBANK_KEY: 'old-name' }, folder).apiKey).toBe('old-name');
+    expect(readSettings({}, { ...env, SANDBANK_KEY: 'old-name' }, folder).apiKey).toBe('env-key');
     expect(readSettings({}, {}, folder)).toMatchObject({
       ...noted,
       origins: { url: 'note', apiKey: 'note', operatorToken: 'note' },
