@@ -6,11 +6,11 @@ const asksForWords = (argv: readonly string[]) =>
   argv.some((one) => ['--help', '-h', '--version', '-V'].includes(one));
 
 /**
- * Whether the arguments go to `src/main.ts` as they are: `start`, which is also what is meant when only flags are given,
- * `verify`, `users` and `webhooks verify`. They were there before the other commands, and read their flags themselves.
+ * Whether the arguments go to `src/main.ts` as they are: `start`, also when only flags are given, `verify`, `users` and
+ * `webhooks verify`. They read their flags themselves. Without any argument the command shows its help.
  */
 export function isForServer(argv: readonly string[]): boolean {
-  if (asksForWords(argv)) return false;
+  if (argv.length === 0 || asksForWords(argv)) return false;
   const [name, next] = wordsOf(argv);
   if (name === undefined) return true;
   return whole.has(name) || (name === 'webhooks' && next === 'verify');

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { DatabaseFailure } from '../kernel/failure.ts';
@@ -32,7 +32,7 @@ export async function openPglite(options: PgliteOptions): Promise<Database> {
   const { dataDirectory, limits } = options;
   let lock: DataDirectoryLock | undefined;
   if (dataDirectory !== undefined) {
-    await mkdir(dataDirectory, { recursive: true });
+    await createDataDirectory(dataDirectory);
     lock = await lockDataDirectory(dataDirectory);
   }
   const worker = startWorker(options);
@@ -80,6 +80,14 @@ export async function openPglite(options: PgliteOptions): Promise<Database> {
       await lock?.release();
     },
   });
+}
+
+/** It has secrets in it: git must not see it. A directory that was there before may belong to something else, and stays as it is. */
+async function createDataDirectory(dataDirectory: string): Promise<void> {
+  const isNew = (await mkdir(dataDirectory, { recursive: true })) !== undefined;
+  const gitignore = join(dataDirectory, '.gitignore');
+  if (isNew || (basename(dataDirectory) === '.sandbank' && !existsSync(gitignore)))
+    await writeFile(gitignore, '*\n');
 }
 
 function filesIn(dataDirectory: string | undefined): string | undefined {

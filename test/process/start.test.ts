@@ -206,20 +206,28 @@ describe('a start that fails because of its environment', () => {
     ]);
   });
 
-  it('releases the data directory when the database does not open, and when the port is in use', async () => {
+  it('releases the data directory when the database does not open', async () => {
     const damaged = path.join(folder.path, 'damaged');
     mkdirSync(path.join(damaged, 'db'), { recursive: true });
     writeFileSync(path.join(damaged, 'db', 'PG_VERSION'), 'none');
+    await refuse({ dataDir: damaged }, /embedded database in .* does not open: /);
+    expect(existsSync(path.join(damaged, 'lock'))).toBe(false);
+  });
+
+  it('creates nothing when the port is in use, and names the next free port with its command', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
-    await Promise.all([
-      refuse({ dataDir: damaged }, /embedded database in .* does not open: /),
-      refuse({ port }, new RegExp(`Port ${port} is in use`)),
-    ]);
+    const free = `Port ${port} is in use, and (\\d+) is free: run`;
+    const cases = [
+      [{}, `${free} "sandbank start --port \\1"`],
+      [{ npm_lifecycle_event: 'start' }, `${free} "npm start -- --port \\1"`],
+      [{ npm_lifecycle_event: 'npx' }, `${free} "npx sandbank start --port \\1"`],
+    ] as const;
+    await Promise.all(cases.map(([env, reason]) => refuse({ port, env }, new RegExp(reason))));
+    await refuse({ port, seed: folder.seed }, new RegExp(free));
     other.close();
-    expect(existsSync(path.join(damaged, 'lock'))).toBe(false);
-    expect(existsSync(path.join(dataDir, 'lock'))).toBe(false);
+    expect(existsSync(dataDir)).toBe(false);
   });
 });
 
@@ -249,7 +257,7 @@ describe('an embedded server over several starts', () => {
     return String(created.id);
   }
 
-  it('shows its key once, and keeps its secret and data through kill -9', async ({ skip }) => {
+  it('shows its key at every start, and keeps its secret and data through kill -9', async ({ skip }) => {
     if (!(await hasCurl())) skip('curl is not installed');
 
     // The first start shows a key and a command that works unchanged.
@@ -263,6 +271,8 @@ describe('an embedded server over several starts', () => {
     const secret = read('secret');
     expect(secret).toMatch(/^[0-9a-f]{64}\n$/);
     expect(first.logs()).not.toContain(secret.trim());
+    // Git does not see it: the directory ignores itself.
+    expect(read('.gitignore')).toBe('*\n');
     expect([modeOf('secret'), modeOf('cli.json'), modeOf('demo-key')]).toEqual([0o600, 0o600, 0o600]);
     const cli = cliFile();
     expect(cli).toMatchObject({ url: first.url, apiKey: demoKey });
@@ -276,10 +286,9 @@ describe('an embedded server over several starts', () => {
     await first.kill();
     expect(read('lock')).toContain(String(first.pid));
 
-    // After kill -9, the next start takes the lock over, has all data and does not show the key again.
+    // After kill -9, the next start takes the lock over, has all data and shows the same key.
     const second = await start();
-    expect(second.logs()).not.toContain(demoKey);
-    expect(second.logs()).toContain(`The key ending in ${demoKey.slice(-4)} was shown at the first start`);
+    expect(second.logs()).toContain(`  API key  ${demoKey}`);
     const replayed = await call(second.url + PAYMENTS, {
       ...{ method: 'POST', key: demoKey, idempotencyKey: 'first-payment' },
       body: { amount: 1250, currency: 'EUR' },

@@ -1,0 +1,45 @@
+import type { Config } from './config.ts';
+import { whereData } from './database-command.ts';
+
+export interface BannerContent {
+  readonly address: string;
+  /** Makes whoever opens it the owner of the demo organization. */
+  readonly ownerLink: string | undefined;
+  readonly demoKey: string | undefined;
+  readonly hasKeys: boolean;
+}
+
+/** What a person at a terminal sees when the server is ready. */
+export function banner(config: Config, { address, ownerLink, demoKey, hasKeys }: BannerContent): string {
+  const lines = [
+    '',
+    'Sandbank is running. Sandbox only: no real money moves.',
+    '',
+    `  API      ${address}/_api`,
+    `  Docs     ${address}/docs`,
+    `  Console  ${address}/console`,
+    `  Data     ${whereData(config)}`,
+  ];
+  if (demoKey !== undefined) lines.push(`  API key  ${demoKey}`);
+  lines.push('');
+  if (ownerLink !== undefined)
+    lines.push(
+      'Sign in to the console with this link; it makes you the owner of Demo:',
+      '',
+      `  ${ownerLink}`,
+      '',
+    );
+  if (demoKey !== undefined) lines.push('Create a payment:', '', `  ${firstCommand(address, demoKey)}`, '');
+  else if (!hasKeys)
+    lines.push(
+      'There is no API key yet. Create one in the console, or declare one in a seed file and start with --seed FILE.',
+      '',
+    );
+  else if (config.seedFile === undefined && config.databaseUrl === undefined)
+    lines.push('The demo API key was revoked or deleted. Create another one in the console.', '');
+  return lines.join('\n');
+}
+
+function firstCommand(address: string, key: string): string {
+  return `curl ${address}/_api/developer_api_payments -H "Authorization: Bearer ${key}" -H "Idempotency-Key: first-payment" -H "Content-Type: application/json" -d '{"amount":1250,"currency":"EUR"}'`;
+}

@@ -1,0 +1,51 @@
+import { type Config, readConfig } from './config.ts';
+import { fail } from './database-command.ts';
+import type { Database } from './db/database.ts';
+import { openPglite } from './db/pglite.ts';
+import { statementLimit } from './db/pool.ts';
+import { type ReservedPort, reservePort } from './http/reserved-port.ts';
+
+/** What an embedded server begins before its modules are loaded. A failure reaches whoever awaits it. */
+export interface EarlyStart {
+  /** Undefined when any free port will do. */
+  readonly port: Promise<ReservedPort> | undefined;
+  readonly database: Promise<Database> | undefined;
+}
+
+/** Undefined for other commands, for PostgreSQL, and for arguments that are not valid: the program reports those itself. */
+export function startEarly(argv: readonly string[]): EarlyStart | undefined {
+  const config = configOf(argv);
+  if (!config || config.databaseUrl !== undefined) return undefined;
+  const port = reserve(config);
+  // A mistake in a file must be reported before anything is created.
+  const hasFiles = config.seedFile !== undefined || config.importFile !== undefined;
+  const database = hasFiles ? undefined : open(config, port);
+  for (const promise of [port, database]) promise?.catch(() => undefined);
+  return { port, database };
+}
+
+/**
+ * Only of an embedded server. Behind a balancer a port that accepts connections means that the node is ready, and a server on
+ * PostgreSQL creates nothing that a failed start would lose.
+ */
+export function reserve({ port, host, databaseUrl }: Config): Promise<ReservedPort> | undefined {
+  return port === 0 || databaseUrl !== undefined ? undefined : reservePort(port, host);
+}
+
+/** In a thread of its own, while this one loads the modules of the server: each takes half a second of a core. */
+async function open(
+  { dataDirectory, statementSeconds }: Config,
+  port: Promise<ReservedPort> | undefined,
+): Promise<Database> {
+  await port;
+  return openPglite({ dataDirectory, onCrash: fail, limits: statementLimit(statementSeconds) });
+}
+
+function configOf(argv: readonly string[]): Config | undefined {
+  try {
+    const invocation = readConfig(argv, process.env);
+    return 'config' in invocation && invocation.command === 'start' ? invocation.config : undefined;
+  } catch {
+    return undefined;
+  }
+}
