@@ -221,6 +221,7 @@ function environment(options: ServerOptions): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) =>
       !name.startsWith('SANDBANK_') &&
+      !name.startsWith('npm_') &&
       !['DATABASE_URL', 'PORT', 'HOST', 'LOG_LEVEL', 'NODE_OPTIONS'].includes(name),
   );
   return {
