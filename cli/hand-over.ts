@@ -3,7 +3,7 @@ const whole = new Set(['start', 'verify', 'users']);
 const globalWithValue = new Set(['--url', '--api-key']);
 const globalAlone = new Set(['--json', '--no-color']);
 const asksForWords = (argv: readonly string[]) =>
-  argv.some((one) => ['--help', '-h', '--version', '-V'].includes(one));
+  argv.some((one) => ['--help', '-h', '--version', '-V', '-v'].includes(one));
 
 /**
  * Whether the arguments go to `src/main.ts` as they are: `start`, also when only flags are given, `verify`, `users` and

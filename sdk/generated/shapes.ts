@@ -307,6 +307,7 @@ export interface ErrorAnswer {
     message: string;
     /** A JSON pointer into the body, or the name of a parameter or header. */
     param?: string;
+    /** More about the error. `errors` lists every invalid value of a body, each with `param` and `message`, the first one included. */
     details?: Record<string, unknown>;
     allowedActions?: string[];
     retryable: boolean;
@@ -581,7 +582,7 @@ export interface Payment {
 export interface PaymentCreate {
   /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
   amount: number;
-  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  /** Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case. */
   currency: string;
   customerId?: string | undefined;
   /** Without it: `"automatic"`. */
@@ -607,7 +608,7 @@ export type PaymentAdvance = {
   action: 'capture';
   /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
   amount?: number | undefined;
-  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  /** Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case. */
   currency?: string | undefined;
   /** Without it: `false`. */
   final?: boolean | undefined;
@@ -618,7 +619,7 @@ export type PaymentAdvance = {
   action: 'refund';
   /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
   amount?: number | undefined;
-  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  /** Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case. */
   currency?: string | undefined;
   reason?: string | undefined;
   /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
@@ -627,14 +628,14 @@ export type PaymentAdvance = {
   action: 'dispute';
   /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
   amount?: number | undefined;
-  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  /** Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case. */
   currency?: string | undefined;
   reason?: string | undefined;
 } | {
   to: 'partially_captured' | 'partially_refunded' | 'disputed';
   /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
   amount?: number | undefined;
-  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  /** Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case. */
   currency?: string | undefined;
 } | {
   to: 'failed';
@@ -770,7 +771,7 @@ export interface Refund {
 export interface PaymentRefund {
   /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
   amount?: number | undefined;
-  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  /** Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case. */
   currency?: string | undefined;
   reason?: string | undefined;
   /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
@@ -860,11 +861,11 @@ export interface Transfer {
   targetAmount: number;
   feeAmount: number;
   totalAmount: number;
-  /** Decimal text. */
+  /** Decimal number as text, such as 1.0825. */
   rate: string;
-  /** Decimal text. */
+  /** Decimal number as text, such as 1.0825. */
   inverseRate: string;
-  /** Decimal text. */
+  /** Decimal number as text, such as 1.0825. */
   midMarketRate: string;
   marginBasisPoints: number;
   fundFrom: 'external' | 'balance';
@@ -924,14 +925,14 @@ export interface Transfer {
 }
 
 export type TransferCreate = {
-  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  /** Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case. */
   sourceCurrency: string;
-  /** ISO 4217 code; lower case is accepted and answered in upper case. */
+  /** Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case. */
   targetCurrency: string;
   customerId?: string | undefined;
   beneficiary?: {
     name: string;
-    /** ISO 3166 code. */
+    /** Two-letter ISO 3166 code, such as DE. */
     country?: string | undefined;
     account?: string | undefined;
   } | undefined;
@@ -958,15 +959,17 @@ export type TransferAdvance = {
   action: 'accept';
   beneficiary?: {
     name: string;
-    /** ISO 3166 code. */
+    /** Two-letter ISO 3166 code, such as DE. */
     country?: string | undefined;
     account?: string | undefined;
   } | undefined;
 } | {
   action: 'return';
+  /** One to 40 letters, digits and underscores. */
   returnCode?: string | undefined;
 } | {
   action: 'fail';
+  /** One to 40 letters, digits and underscores. */
   failureCode?: string | undefined;
 } | {
   action:
@@ -986,25 +989,27 @@ export type TransferAdvance = {
   to: 'returned' | 'refunded';
   beneficiary?: {
     name: string;
-    /** ISO 3166 code. */
+    /** Two-letter ISO 3166 code, such as DE. */
     country?: string | undefined;
     account?: string | undefined;
   } | undefined;
+  /** One to 40 letters, digits and underscores. */
   returnCode?: string | undefined;
 } | {
   to: 'failed';
   beneficiary?: {
     name: string;
-    /** ISO 3166 code. */
+    /** Two-letter ISO 3166 code, such as DE. */
     country?: string | undefined;
     account?: string | undefined;
   } | undefined;
+  /** One to 40 letters, digits and underscores. */
   failureCode?: string | undefined;
 } | {
   to: TransferStatus;
   beneficiary?: {
     name: string;
-    /** ISO 3166 code. */
+    /** Two-letter ISO 3166 code, such as DE. */
     country?: string | undefined;
     account?: string | undefined;
   } | undefined;
@@ -1019,11 +1024,11 @@ export interface FxRate {
   id: string;
   sourceCurrency: string;
   targetCurrency: string;
-  /** Decimal text. */
+  /** Decimal number as text, such as 1.0825. */
   rate: string;
-  /** Decimal text. */
+  /** Decimal number as text, such as 1.0825. */
   inverseRate: string;
-  /** Decimal text. */
+  /** Decimal number as text, such as 1.0825. */
   midMarketRate: string;
   marginBasisPoints: number;
   /** Whether the application has set the mid-market rate itself. */
@@ -1253,15 +1258,18 @@ export interface Customer {
 }
 
 export type CustomerCreate = {
+  /** Phone number: digits, spaces and ( ) . / -, with + or a digit first. */
   phone?: string | undefined;
   reference?: string | undefined;
   /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
   metadata?: Record<string, string> | undefined;
 } & ({
   name: string;
+  /** Email address: one @ with text before and after it, without spaces. */
   email?: string | undefined;
 } | {
   name?: string | undefined;
+  /** Email address: one @ with text before and after it, without spaces. */
   email: string;
 });
 
@@ -1376,7 +1384,7 @@ export interface WebhookCreate {
   retryProfile?: 'standard' | 'fast' | 'none' | undefined;
   /** How many requests the endpoint gets at once. With 1, first attempts come in order. */
   maxConcurrency?: number | undefined;
-  /** A secret of your own; one is made when this is absent. */
+  /** Your own secret: `whsec_` and 24 to 64 bytes in Base64. Without it Sandbank creates one. */
   secret?: string | undefined;
 }
 
@@ -1456,7 +1464,7 @@ export interface WebhookUpdate {
 }
 
 export interface WebhookRotateSecret {
-  /** A secret of your own; one is made when this is absent. */
+  /** Your own secret: `whsec_` and 24 to 64 bytes in Base64. Without it Sandbank creates one. */
   secret?: string | undefined;
   /** How long the secret of before signs as well. Without it: `86400`. */
   overlapSeconds?: number | undefined;

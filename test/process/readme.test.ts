@@ -155,7 +155,7 @@ describe.skipIf(!hasShell)('the five minutes of the README', () => {
     let banner = '';
     for await (const chunk of server.stdout ?? []) {
       banner += String(chunk);
-      if (banner.includes('Try it:')) break;
+      if (banner.includes('Create a payment:')) break;
     }
     server.stdout?.resume();
     const readme = await readFile(join(root, 'README.md'), 'utf8');

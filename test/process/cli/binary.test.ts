@@ -52,6 +52,15 @@ describe('the sandbank binary', () => {
     );
   });
 
+  test('shows its help without arguments, and starts nothing', async () => {
+    const [alone, help, version, short] = await Promise.all(
+      [[], ['--help'], ['--version'], ['-v']].map((args) => runBinary(args, { env: world.env })),
+    );
+    expect(alone).toEqual(help);
+    expect(alone).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Usage: sandbank /), stderr: '' });
+    expect(short).toEqual(version);
+  });
+
   test('reads a pipe, and ends with 0 when the reader of its output has gone', async () => {
     const piped = await runBinary(['trigger', 'payment.captured', '--data', '-', '--json'], {
       env: world.env,
