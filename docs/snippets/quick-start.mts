@@ -13,16 +13,16 @@ async function call(path: string, body?: object, key?: string) {
   return result;
 }
 
-const order = { amount: 1250, currency: 'EUR', reference: 'order-2' };
-const payment = await call('developer_api_payments', order, 'order-2');
+const order = { amount: 1250, currency: 'EUR', reference: 'quick-2' };
+const payment = await call('developer_api_payments', order, 'quick-2');
 console.log(payment.id, payment.status, payment.allowedActions);
 
 const captured = await call(
   `developer_api_payments/${payment.id}/advance`,
   { action: 'capture' },
-  'order-2-capture',
+  'quick-2-capture',
 );
 console.log(captured.status, captured.amountCaptured);
 
-const refund = await call(`developer_api_payments/${payment.id}/refund`, { amount: 250 }, 'order-2-refund');
+const refund = await call(`developer_api_payments/${payment.id}/refund`, { amount: 250 }, 'quick-2-refund');
 console.log(refund.object, refund.status);

@@ -7,12 +7,12 @@ get() { curl -sS "$api/$1" -H "Authorization: Bearer $SANDBANK_API_KEY"; echo; }
 id() { grep -o "\"id\":\"$1_[0-9a-z]*\"" | head -1 | cut -d\" -f4; }
 
 # A payment of 12.50 EUR. The key makes it safe to send twice.
-payment=$(post developer_api_payments order-1 '{"amount":1250,"currency":"EUR","reference":"order-1"}' | id pay)
+payment=$(post developer_api_payments quick-1 '{"amount":1250,"currency":"EUR","reference":"quick-1"}' | id pay)
 get "developer_api_payments/$payment"
 
 # Capture it, and give a part of it back.
-post "developer_api_payments/$payment/advance" order-1-capture '{"action":"capture"}'
-post "developer_api_payments/$payment/refund" order-1-refund '{"amount":250,"reason":"one item came back"}'
+post "developer_api_payments/$payment/advance" quick-1-capture '{"action":"capture"}'
+post "developer_api_payments/$payment/refund" quick-1-refund '{"amount":250,"reason":"one item came back"}'
 
 # What happened, and what the books say.
 get "developer_api_payments/$payment/history"

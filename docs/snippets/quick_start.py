@@ -17,11 +17,11 @@ def call(path, body=None, key=None):
         raise SystemExit(f"{error['code']}: {error['message']}")
 
 
-payment = call("developer_api_payments", {"amount": 1250, "currency": "EUR", "reference": "order-3"}, "order-3")
+payment = call("developer_api_payments", {"amount": 1250, "currency": "EUR", "reference": "quick-3"}, "quick-3")
 print(payment["id"], payment["status"], payment["allowedActions"])
 
-captured = call(f"developer_api_payments/{payment['id']}/advance", {"action": "capture"}, "order-3-capture")
+captured = call(f"developer_api_payments/{payment['id']}/advance", {"action": "capture"}, "quick-3-capture")
 print(captured["status"], captured["amountCaptured"])
 
-refund = call(f"developer_api_payments/{payment['id']}/refund", {"amount": 250}, "order-3-refund")
+refund = call(f"developer_api_payments/{payment['id']}/refund", {"amount": 250}, "quick-3-refund")
 print(refund["object"], refund["status"])
