@@ -12,7 +12,7 @@ post developer_api_clock/freeze clock-freeze '{}'
 payment=$(post developer_api_payments clock-order '{"amount":7700,"currency":"EUR","captureMethod":"manual"}' | id pay)
 post "developer_api_payments/$payment/advance" clock-authorize '{"action":"authorize"}'
 
-# A week later, in milliseconds. The answer lists what happened on the way.
+# Advance a week in milliseconds. The response lists everything that happened.
 post developer_api_clock/advance clock-week '{"seconds":604800}'
 get "developer_api_payments/$payment"
 

@@ -4,6 +4,6 @@ create() {
     -H "Idempotency-Key: invoice-77" -d "$1" | grep -iE '^(HTTP|idempotent)|"code"|"id"'
 }
 
-create '{"amount":1250,"currency":"EUR"}'   # 201: it is made
-create '{"currency":"EUR","amount":1250}'   # 201, Idempotent-Replayed: true: the same answer, and no second payment
-create '{"amount":9900,"currency":"EUR"}'   # 422 idempotency_key_reused: another request under the same key
+create '{"amount":1250,"currency":"EUR"}'   # 201: created
+create '{"currency":"EUR","amount":1250}'   # 201, Idempotent-Replayed: true: the same response, no second payment
+create '{"amount":9900,"currency":"EUR"}'   # 422 idempotency_key_reused: a different request with the same key

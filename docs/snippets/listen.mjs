@@ -1,4 +1,4 @@
-// Prints what comes, without a look at the signature: for a first try. `node listen.mjs`
+// Prints every event without verifying its signature: for a first try only. `node listen.mjs`
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 

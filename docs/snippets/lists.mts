@@ -1,4 +1,4 @@
-// Every captured payment, page by page. A cursor stays good while new payments come in.
+// Every captured payment, page by page. A cursor stays valid while new payments arrive.
 const api = 'http://127.0.0.1:4000/_api';
 const headers = { authorization: `Bearer ${process.env.SANDBANK_API_KEY}` };
 

@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 
 const webhook = new Webhook(process.env.WEBHOOK_SECRET ?? '');
-const seen = new Set<string>(); // In earnest: a unique index in your database.
+const seen = new Set<string>(); // In production, use a unique index in your database.
 
 createServer(async (request, response) => {
-  // The bytes as they came. A framework that has parsed them already cannot give them back.
+  // Verify the raw bytes: a parsed and re-serialized body has another signature.
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const body = Buffer.concat(chunks).toString('utf8');
@@ -15,7 +15,7 @@ createServer(async (request, response) => {
       id: string;
       type: string;
     };
-    // The same event may come twice: after a retry, or when you replay it. Its id stays.
+    // The same event can arrive twice, after a retry or a replay. Its id stays the same.
     if (!seen.has(event.id)) console.log(event.type, event.id);
     seen.add(event.id);
     response.writeHead(204).end();

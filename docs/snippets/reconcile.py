@@ -1,4 +1,4 @@
-# Finds what the provider's report and our own books disagree on: SANDBANK_API_KEY=sbk_sandbox_... python3 reconcile.py
+# Compares the provider's report with our own records: SANDBANK_API_KEY=sbk_sandbox_... python3 reconcile.py
 import csv, io, json, os, urllib.request, uuid
 
 API = "http://127.0.0.1:4000/_api"
@@ -12,7 +12,7 @@ def call(path, body=None, accept="application/json"):
         return answer.read().decode()
 
 
-# Our books: what we believe was captured, by the provider's own id. One of the three is reported wrongly.
+# Our records: captured amounts by provider transaction id. One of the three is reported wrongly.
 books = {}
 for scenario in ["approve", "approve", "settle_short"]:
     payment = json.loads(call("developer_api_payments", {"amount": 10_000, "currency": "EUR", "scenario": scenario}))
@@ -20,7 +20,7 @@ for scenario in ["approve", "approve", "settle_short"]:
     events = json.loads(call(f"developer_api_payments/{payment['id']}/provider_events"))["data"]
     books[events[0]["providerTransactionId"]] = 10_000
 
-# The provider's report of the day, as the file that a real one would send.
+# The provider's report of the day, in the form of a real provider's file.
 day = json.loads(call("developer_api_settlements"))["data"][0]["date"]
 for line in csv.DictReader(io.StringIO(call(f"developer_api_settlements/{day}", accept="text/csv"))):
     ours, theirs = books.pop(line["provider_transaction_id"], None), int(line["gross"])

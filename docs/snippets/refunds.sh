@@ -9,10 +9,10 @@ id() { grep -o "\"id\":\"$1_[0-9a-z]*\"" | head -1 | cut -d\" -f4; }
 payment=$(post developer_api_payments refund-order '{"amount":5000,"currency":"EUR","scenario":"refund_pending"}' | id pay)
 post "developer_api_payments/$payment/advance" refund-capture '{"action":"capture"}'
 
-# This provider takes its time: the refund is pending, and the money is set aside already.
+# The refund is pending, and its amount is already reserved.
 refund=$(post "developer_api_payments/$payment/refund" refund-1 '{"amount":2000,"reason":"one item came back"}' | id rfd)
 get "developer_api_payments/$payment"
 post "developer_api_refunds/$refund/advance" refund-1-arrives '{"action":"succeed"}'
 
-# More than is left is refused, and nothing changes.
+# More than the remaining amount is rejected, and nothing changes.
 post "developer_api_payments/$payment/refund" refund-2 '{"amount":999999}'

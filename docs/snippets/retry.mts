@@ -1,4 +1,4 @@
-// Sends a write until it has an answer. The key is chosen once, before the first attempt: that is the whole trick.
+// Sends a write until it gets a response. Choose the key once, before the first attempt.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -16,7 +16,7 @@ export async function post(path: string, body: object, key: string = randomUUID(
       },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(10_000),
-    }).catch(() => undefined); // No answer: nobody knows what came of it, so ask again under the same key.
+    }).catch(() => undefined); // No response: the outcome is unknown, so retry with the same key.
     const result = answer && (await answer.json());
     if (answer?.ok) return result;
     const mayRetry = answer === undefined || result.error.retryable;

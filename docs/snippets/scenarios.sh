@@ -13,11 +13,11 @@ post "developer_api_payments/$payment/advance" try-1-first '{}'
 post "developer_api_payments/$payment/advance" try-1-again '{"action":"retry"}'
 post "developer_api_payments/$payment/advance" try-1-second '{}'
 
-# A test card stands for a scenario as well: this one asks for 3-D Secure first.
+# A test card selects a scenario as well: this one requires 3-D Secure first.
 method='{"type":"card","number":"4000002500003155"}'
 secured=$(post developer_api_payments try-2 "{\"amount\":4200,\"currency\":\"USD\",\"paymentMethod\":$method}" | id pay)
 post "developer_api_payments/$secured/advance" try-2-first '{}'
 
-# And every state is one call away.
+# Any state can be reached in one call.
 charged=$(post developer_api_payments try-3 '{"amount":9900,"currency":"JPY"}' | id pay)
 post "developer_api_payments/$charged/advance" try-3-charged-back '{"to":"charged_back"}'

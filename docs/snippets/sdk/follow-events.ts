@@ -3,7 +3,7 @@ import { Sandbank } from 'sandbank/client';
 const sandbank = new Sandbank();
 const events = sandbank.events.stream({
   eventTypes: ['payment.*'],
-  // From here on nothing is missed, also when the connection breaks and is made anew.
+  // From now on no event is missed: the stream resumes after a lost connection.
   onOpen: () => void sandbank.payments.create({ amount: 1250, currency: 'EUR' }),
 });
 for await (const event of events) {

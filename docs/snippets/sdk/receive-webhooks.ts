@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import { Sandbank, SignatureError } from 'sandbank/client';
 
-// While a secret is rotated, give both: 'whsec_old,whsec_new'.
+// During a secret rotation, pass both secrets: 'whsec_old,whsec_new'.
 const secrets = (process.env.WEBHOOK_SECRET ?? '').split(',');
 
 createServer(async (request, response) => {
-  // The bytes as they came. What a framework has parsed already cannot be verified.
+  // Verify the raw bytes: a parsed and re-serialized body has another signature.
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   try {

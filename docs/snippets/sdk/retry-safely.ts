@@ -6,7 +6,7 @@ const sandbank = new Sandbank({
   onRetry: ({ retry, waitMs, error }) => console.warn(`retry ${retry} in ${waitMs} ms: ${error.code}`),
 });
 
-// A key of your own makes the write safe across processes: a job that is run again finds what it did before.
+// Your own key makes the write safe across processes: a job that runs again gets the first response.
 const charge = () =>
   sandbank.payments.create({ amount: 1250, currency: 'EUR' }, { idempotencyKey: 'order-17' });
 

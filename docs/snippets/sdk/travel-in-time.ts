@@ -4,7 +4,7 @@ const sandbank = new Sandbank();
 const payment = await sandbank.payments.create({ amount: 1250, currency: 'EUR', captureMethod: 'manual' });
 await sandbank.payments.advance(payment.id, { to: 'authorized' });
 
-// An authorization lapses after seven days. The call answers when all that fell due on the way is done.
+// An authorization expires after seven days. The call returns when everything due until then has been executed.
 const { complete, happened } = await sandbank.clock.advance({ seconds: 8 * 24 * 60 * 60 });
 console.log(
   complete,
