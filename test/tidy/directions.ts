@@ -101,7 +101,28 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['src/verify-organization.ts', ['type src/db/', 'src/kernel/', 'src/verify.ts']],
   ['src/embedded.ts', ['src/config.ts', 'src/server.ts']],
   ['src/server.ts', ['src/']],
-  ['src/boot.ts', ['src/config.ts', 'src/database-command.ts', 'src/db/', 'src/main.ts']],
+  ['src/banner.ts', ['type src/config.ts', 'src/database-command.ts']],
+  [
+    'src/demo.ts',
+    [
+      ...['src/cli-file.ts', 'src/kernel/', 'src/resources/', 'src/seed.ts', 'type src/server.ts'],
+      'src/workers/',
+    ],
+  ],
+  [
+    'src/early-start.ts',
+    ['src/config.ts', 'src/database-command.ts', 'src/db/', 'src/http/reserved-port.ts'],
+  ],
+  [
+    'src/explain.ts',
+    [
+      ...['src/config.ts', 'src/db/', 'src/engine/', 'src/http/reserved-port.ts', 'src/seed.ts'],
+      'src/snapshot-files.ts',
+    ],
+  ],
+  ['src/npm-parent.ts', []],
+  ['src/start.ts', ['src/']],
+  ['src/boot.ts', ['src/early-start.ts', 'src/main.ts']],
   ['src/main.ts', ['src/']],
   ['sdk/testing/server.ts', ['sdk/', 'src/embedded.ts']],
   ['sdk/', ['sdk/']],
