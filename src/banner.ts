@@ -3,7 +3,7 @@ import { whereData } from './database-command.ts';
 
 export interface BannerContent {
   readonly address: string;
-  /** Makes whoever opens it the owner of the demo organization. */
+  /** A link that makes its user the owner of the demo organization. */
   readonly ownerLink: string | undefined;
   readonly demoKey: string | undefined;
   readonly hasKeys: boolean;
@@ -36,7 +36,7 @@ export function banner(config: Config, { address, ownerLink, demoKey, hasKeys }:
       '',
     );
   else if (config.seedFile === undefined && config.databaseUrl === undefined)
-    lines.push('The demo API key was revoked or deleted. Create another one in the console.', '');
+    lines.push('There is no demo API key here. Use one of your API keys, or create one in the console.', '');
   return lines.join('\n');
 }
 

@@ -10,14 +10,15 @@ export const demoName = 'Demo';
 
 /**
  * The API key of the demo organization, which a first start without a seed file creates. The key is stored before it is created, so
- * that a start that fails in between does not lose it. Undefined when it was deleted or is no longer valid.
+ * that a start that fails in between does not lose it. Undefined when there is no demo organization or its key is no longer valid.
  */
 export async function openDemo(
   server: Server,
   dataDirectory: string | undefined,
+  mayCreate: boolean,
 ): Promise<string | undefined> {
   const stored = dataDirectory === undefined ? undefined : await readDemoKey(dataDirectory);
-  if (await findAnyKey(server.reader))
+  if (!mayCreate || (await findAnyKey(server.reader)))
     return stored !== undefined && (await isActive(server, stored)) ? stored : undefined;
   const key = stored ?? newApiKey().key;
   if (dataDirectory !== undefined) await keepDemoKey(dataDirectory, key);

@@ -5,7 +5,7 @@ import { openPglite } from './db/pglite.ts';
 import { statementLimit } from './db/pool.ts';
 import { type ReservedPort, reservePort } from './http/reserved-port.ts';
 
-/** What an embedded server begins before its modules are loaded. A failure reaches whoever awaits it. */
+/** The first steps of an embedded server, begun before its modules are loaded. Awaiting a step throws its failure. */
 export interface EarlyStart {
   /** Undefined when any free port will do. */
   readonly port: Promise<ReservedPort> | undefined;
@@ -32,7 +32,7 @@ export function reserve({ port, host, databaseUrl }: Config): Promise<ReservedPo
   return port === 0 || databaseUrl !== undefined ? undefined : reservePort(port, host);
 }
 
-/** In a thread of its own, while this one loads the modules of the server: each takes half a second of a core. */
+/** Opens in a worker thread while this thread loads the server modules: each takes half a second of CPU time. */
 async function open(
   { dataDirectory, statementSeconds }: Config,
   port: Promise<ReservedPort> | undefined,

@@ -25,8 +25,8 @@ export async function start(config: Config, early: EarlyStart | undefined): Prom
     const { importFile: file, exportFile: exportedTo, databaseUrl, dataDirectory } = config;
     const secrets = seed ? await applySeed(seed, server, server.wallClock) : [];
     const imported = file === undefined ? [] : await importFile(server, file, exportedTo);
-    const isDemo = !seed && databaseUrl === undefined;
-    const demoKey = isDemo ? await openDemo(server, dataDirectory) : undefined;
+    const isEmbedded = databaseUrl === undefined;
+    const demoKey = isEmbedded ? await openDemo(server, dataDirectory, !seed) : undefined;
     const connections = (await port?.release()) ?? [];
     const address = await server.listen();
     for (const socket of connections) {
@@ -40,7 +40,7 @@ export async function start(config: Config, early: EarlyStart | undefined): Prom
         operatorToken: server.operatorToken,
         apiKey: demoKey,
       });
-    const [demo] = isDemo ? await findOrganizations(server.reader, demoName) : [];
+    const [demo] = isEmbedded && !seed ? await findOrganizations(server.reader, demoName) : [];
     const link =
       demo?.owners === 0
         ? await ownerLink(server, demo.id, config.publicUrl ?? address, server.wallClock)

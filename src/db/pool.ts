@@ -20,14 +20,14 @@ export interface PoolSettings {
   readonly onIdleError?: (error: Error) => void;
 }
 
-/** How long a caller waits for a connection, and for the answer to one statement, of which for a lock. */
+/** How long a caller waits for a connection and for the result of one statement, and how long the statement waits for a lock. */
 export interface PoolLimits {
   readonly connectMsMax: number;
   readonly queryMsMax: number;
   readonly lockMsMax: number;
 }
 
-/** Whoever waits longer for a statement, on a machine that is slow, waits longer for everything that precedes it. */
+/** A longer statement limit, for a slow machine, also lengthens the waits before a statement: for a connection and for a lock. */
 export function statementLimit(seconds: number): PoolLimits {
   const queryMsMax = seconds * 1_000;
   return {

@@ -83,11 +83,10 @@ export class RequestQueue {
    */
   onLateRequest(socket: Socket, refuse: () => void): void {
     const connection = this.#connections.get(socket) ?? this.#open(socket);
-    const { arrived, current, waiting } = connection;
-    const last = waiting.at(-1) ?? current;
-    const isInBody = last !== undefined && !last.request.complete;
+    const { arrived } = connection;
+    const incomplete = incompleteOf(connection);
     setImmediate(() => {
-      const isHere = isInBody ? last.request.complete : connection.arrived > arrived;
+      const isHere = incomplete ? incomplete.request.complete : connection.arrived > arrived;
       if (!isHere && socket.writable) this.onClientError(socket, refuse);
     });
   }
@@ -101,17 +100,16 @@ export class RequestQueue {
     // The parser reports the same failure again for every further packet.
     if (connection.whenAnswered) return;
     const { current, waiting } = connection;
-    const last = waiting.at(-1) ?? current;
-    const isInBody = last !== undefined && !last.request.complete;
-    const isAnswered = isInBody && last.response.headersSent;
-    if (isInBody && last === current && !isAnswered) {
+    const incomplete = incompleteOf(connection);
+    const isAnswered = incomplete?.response.headersSent === true;
+    if (incomplete && incomplete === current && !isAnswered) {
       // Its handler has no connection to write to any more.
       connection.whenAnswered = () => undefined;
       refuse();
       socket.destroySoon();
       return;
     }
-    if (isInBody && last !== current) {
+    if (incomplete && incomplete !== current) {
       waiting.pop();
       this.#waiting -= 1;
     }
@@ -175,4 +173,10 @@ export class RequestQueue {
       socket.destroy();
     }
   }
+}
+
+/** The newest request, when its body has not arrived completely. */
+function incompleteOf({ current, waiting }: Connection): Exchange | undefined {
+  const newest = waiting.at(-1) ?? current;
+  return newest?.request.complete === false ? newest : undefined;
 }

@@ -1,22 +1,34 @@
 /** A server that npm runs. `npm start & ... kill $!` is what scripts in CI do. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { watchProcess } from '../support/failure-report.ts';
 import { freePort } from '../support/processes.ts';
 
 const BINARY = fileURLToPath(new URL('../../scripts/sandbank.mjs', import.meta.url));
+const POLL = { interval: 50 };
 
-let folder = '';
+const folders: string[] = [];
 
-beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'sandbank-npm-'));
+afterEach(() => {
+  for (const folder of folders.splice(0)) {
+    const pid = path.join(folder, 'pid');
+    if (existsSync(pid)) endProcess(Number(readFileSync(pid, 'utf8')));
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGTERM');
+  } catch {
+    // It has ended already.
+  }
+}
 
 const isServed = (url: string) =>
   fetch(`${url}/healthz`).then(
@@ -24,7 +36,11 @@ const isServed = (url: string) =>
     () => false,
   );
 
-async function runScript(script: string, port: number) {
+/** `npm start` in a new folder with this script, once the server answers. */
+async function runScript(script: string) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sandbank-npm-'));
+  folders.push(folder);
+  const port = await freePort();
   writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ scripts: { start: script } }));
   const env = { ...process.env, PORT: String(port), SANDBANK_DATA_DIR: 'memory' };
   const npm = spawn('npm', ['start'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -35,28 +51,21 @@ async function runScript(script: string, port: number) {
     });
   watchProcess({ name: 'npm start', child: npm, logs: () => logs });
   const url = `http://127.0.0.1:${port}`;
-  await vi.waitUntil(() => isServed(url), { interval: 50 });
-  return { npm, url };
+  await vi.waitUntil(() => isServed(url), POLL);
+  const end = async () => {
+    const ended = once(npm, 'exit');
+    npm.kill('SIGTERM');
+    await ended;
+  };
+  return { url, end };
 }
 
-describe('a server under npm', () => {
-  it('ends when npm is told to', async () => {
-    const { npm, url } = await runScript(`node ${BINARY} start`, await freePort());
-    const ended = once(npm, 'exit');
-    npm.kill('SIGTERM');
-    await ended;
-    await vi.waitUntil(async () => !(await isServed(url)), { interval: 50 });
-  });
-
-  it('that a script has started in the background outlives it', async () => {
-    const { npm, url } = await runScript(`node ${BINARY} start & echo $! > pid; sleep 600`, await freePort());
-    const ended = once(npm, 'exit');
-    npm.kill('SIGTERM');
-    await ended;
-    // Longer than the server would need to notice.
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
-    expect(await isServed(url)).toBe(true);
-    process.kill(Number(readFileSync(path.join(folder, 'pid'), 'utf8')), 'SIGTERM');
-    await vi.waitUntil(async () => !(await isServed(url)), { interval: 50 });
-  });
+it('a server ends with npm, unless its script has started it in the background', async () => {
+  const background = await runScript(`node ${BINARY} start & echo $! > pid; wait`);
+  const foreground = await runScript(`node ${BINARY} start`);
+  await background.end();
+  await foreground.end();
+  // By the time the one has noticed and closed, the other would have too.
+  await vi.waitUntil(async () => !(await isServed(foreground.url)), POLL);
+  expect(await isServed(background.url)).toBe(true);
 });

@@ -300,6 +300,12 @@ describe('an embedded server over several starts', () => {
     expectMemoryBelow(second.pid, 700);
     expect(await second.stop()).toBe(0);
     expect([existsSync(file('cli.json')), existsSync(file('lock'))]).toEqual([false, false]);
+
+    // A seed file beside it changes nothing about the demo key.
+    const third = await start({ seed: folder.seed });
+    expect(third.logs()).toContain(`  API key  ${demoKey}`);
+    expect(cliFile().apiKey).toBe(demoKey);
+    expect(await third.stop()).toBe(0);
   });
 
   it('shows the secret of a seeded webhook once, and refuses another SANDBANK_SECRET', async () => {
