@@ -8,12 +8,15 @@ import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import { migratedDatabase } from '../support/postgres.ts';
 import {
   type Ending,
+  freePort,
   runSequence,
   runToEnd,
   type ServerOptions,
   type ServerProcess,
+  spawnServer,
   startServer,
 } from '../support/processes.ts';
+import { RawConnection } from '../support/raw-connection.ts';
 import {
   call,
   createPayment,
@@ -306,6 +309,22 @@ describe('an embedded server over several starts', () => {
     expect(third.logs()).toContain(`  API key  ${demoKey}`);
     expect(cliFile().apiKey).toBe(demoKey);
     expect(await third.stop()).toBe(0);
+  });
+
+  it('answers a request that arrives while it starts', async () => {
+    const port = await freePort();
+    const child = spawnServer({ dataDir, port });
+    try {
+      const open = () => RawConnection.open(`http://127.0.0.1:${port}`).catch(() => undefined);
+      const connection = await vi.waitUntil(open, { interval: 2 });
+      connection.send('GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+      expect((await connection.next())?.status).toBe(200);
+      connection.close();
+    } finally {
+      const closed = once(child, 'close');
+      child.kill('SIGKILL');
+      await closed;
+    }
   });
 
   it('shows the secret of a seeded webhook once, and refuses another SANDBANK_SECRET', async () => {
