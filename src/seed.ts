@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import { type Static, Type } from 'typebox';
 import type { Engine } from './engine/engine.ts';
 import type { Vault } from './engine/vault.ts';
@@ -159,6 +160,9 @@ export interface MadeSecret {
   readonly secret: string;
 }
 
+const declareAttemptsMax = 5;
+const declarePauseMs = 500;
+
 export async function applySeed(
   seed: Seed,
   target: SeedTarget,
@@ -169,11 +173,16 @@ export async function applySeed(
   for (const organization of seed.organizations) {
     const orgId = derivedId('organization', organization.name);
     const declare = async <Input>(kind: CommandKind<Input>, input: Input): Promise<void> => {
-      const answer = await engine.submit(
-        systemCommand(kind, input, { orgId, appId: null }, 'seed', wallClock(), engine.mint.own(orgId)),
-      );
-      if (answer.code !== null)
-        throw new SeedProblem(`Organization "${organization.name}" could not be declared: ${answer.code}.`);
+      for (let attempt = 1; ; attempt += 1) {
+        const { code } = await engine.submit(
+          systemCommand(kind, input, { orgId, appId: null }, 'seed', wallClock(), engine.mint.own(orgId)),
+        );
+        if (code === null) return;
+        // A database connection that is lost here, as in a failover, must not fail the start. Declaring again has no second effect.
+        if (code !== 'service_unavailable' || attempt === declareAttemptsMax)
+          throw new SeedProblem(`Organization "${organization.name}" could not be declared: ${code}.`);
+        await setTimeout(declarePauseMs);
+      }
     };
     await declare(declareOrganization, { name: organization.name });
     // Owners first: when one takes over from another, there must be one all the time.

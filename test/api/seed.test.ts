@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { DatabaseFailure } from '../../src/kernel/failure.ts';
 import { applySeed, checkedSeed, type Seed, SeedProblem } from '../../src/seed.ts';
 import type { Server } from '../../src/server.ts';
-import { databaseKinds, openServer } from '../support/server.ts';
+import { databaseKinds, openEngine, openServer } from '../support/server.ts';
 
 const key = (last: string) => `sbk_sandbox_${last.padStart(32, '0')}`;
 
@@ -48,6 +50,27 @@ describe.each(databaseKinds)('a seed file on %s', (kind) => {
     expect(
       await Promise.all(['organizations', 'applications', 'api_keys', 'state_history'].map(count)),
     ).toEqual(before);
+  });
+
+  it('survives a database connection that is lost while it is applied', async () => {
+    let lost = 0;
+    const lose = () => {
+      lost += 1;
+      return Promise.reject(new DatabaseFailure('unavailable', new Error('connection lost')));
+    };
+    const { database } = server;
+    const cut: Database = {
+      ...database,
+      finish: (...args) => (lost === 0 ? lose() : database.finish(...args)),
+      transaction: (work) => (lost === 0 ? lose() : database.transaction(work)),
+    };
+    await applySeed(
+      seedOf('Cut', { key: key('cc09') }),
+      { ...server, engine: openEngine(cut, { vault: server.vault }) },
+      Date.now,
+    );
+    expect(lost).toBe(1);
+    expect(await stored('cc09')).toMatchObject({ status: 'active', version: 1 });
   });
 
   it('changes what it declares differently', async () => {
