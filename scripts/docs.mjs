@@ -1,4 +1,4 @@
-// `node scripts/docs.mjs FOLDER`: makes the site of `/docs` from docs/*.md, into FOLDER/docs. FOLDER has the compiled
+// `node scripts/docs.mjs DIST MODULES`: makes the site of `/docs` from docs/*.md, into DIST/docs. MODULES has the compiled
 // server, whose tables give the diagrams, the error catalogue and the list of operations. The build calls it.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -12,12 +12,12 @@ import { render } from './docs/markdown.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const source = path.join(root, 'docs');
-const built = path.resolve(process.argv[2] ?? path.join(root, 'dist'));
-const target = path.join(built, 'docs');
+const [dist = '', modules = ''] = process.argv.slice(2).map((folder) => path.resolve(folder));
+const target = path.join(dist, 'docs');
 const scalarFile = path.join(root, 'node_modules/@scalar/fastify-api-reference/dist/js/standalone.js');
 
 /** @param {string} file @returns {Promise<any>} */
-const compiled = (file) => import(pathToFileURL(path.join(built, 'src', file)).href);
+const compiled = (file) => import(pathToFileURL(path.join(modules, 'src', file)).href);
 const { resources, routes } = await compiled('resources/index.js');
 const { diagramOf } = await compiled('http/reference.js');
 const { errorCatalogue } = await compiled('kernel/errors.js');

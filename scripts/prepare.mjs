@@ -8,6 +8,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { withLock } from './lock.mjs';
+import { checkNode } from './node-version.mjs';
 
 export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
@@ -19,7 +20,6 @@ export const tools = {
   vitest: 'node_modules/vitest/vitest.mjs',
 };
 
-const nodeMin = [20, 19];
 const modules = path.join(root, 'node_modules');
 const dist = path.join(root, 'dist');
 const installStamp = path.join(modules, '.sandbank-stamp');
@@ -35,8 +35,6 @@ export async function prepare(args) {
   const verbose = args.includes('--verbose');
   try {
     checkNode(process.versions.node);
-    // An image holds what was built, and not what it was built from.
-    if (!fs.existsSync(path.join(root, 'src'))) return args;
     if (!isInstalled() || !isBuilt()) {
       await withLock(
         path.join(root, 'dist.lock'),
@@ -54,13 +52,6 @@ export async function prepare(args) {
   return args.filter((arg) => arg !== '--verbose');
 }
 
-/** @param {string} version */
-export function checkNode(version) {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  if (major > nodeMin[0] || (major === nodeMin[0] && minor >= nodeMin[1])) return;
-  throw new Error(`Sandbank needs Node ${nodeMin.join('.')} or newer; this is Node ${version}.`);
-}
-
 /** @param {boolean} verbose */
 async function ensureInstalled(verbose) {
   if (isInstalled()) return;
@@ -68,8 +59,13 @@ async function ensureInstalled(verbose) {
     const why = fs.existsSync(modules) ? 'they changed' : 'first time';
     say(`Installing dependencies (${why}, about a minute)...`);
     // The build needs the development dependencies, also where NODE_ENV=production would leave them out.
-    const { code, output } = await run([npmScript(), 'ci', '--include=dev'], { show: verbose });
-    if (code !== 0) throw new Error(`${output}\nInstalling the dependencies failed: see npm's words above.`);
+    const { code, output } = await run([npmScript(), 'ci', '--include=dev'], {
+      show: verbose,
+      // npm runs the package's own `prepare` script after an installation; it must not wait for the lock that is held here.
+      env: { SANDBANK_PREPARING: 'true' },
+    });
+    if (code !== 0)
+      throw new Error(`${output}\nThe dependencies could not be installed: see the npm output above.`);
   }
   fs.writeFileSync(installStamp, installHash());
 }
@@ -99,17 +95,19 @@ async function ensureBuilt(/** @type {() => void} */ assertHeld) {
   const hash = buildHash();
   if (readText(buildStamp) === hash) return;
   say('Building...');
-  for (const name of fs.readdirSync(root).filter((name) => /^dist\.(next|old)\./.test(name))) {
+  for (const name of fs.readdirSync(root).filter((name) => /^dist\.(modules|next|old)\./.test(name))) {
     fs.rmSync(path.join(root, name), { recursive: true, force: true });
   }
   // Named after this process: a compiler orphaned by `kill -9` may still be writing into the folder of the last one.
   const next = `${dist}.next.${process.pid}`;
   const old = `${dist}.old.${process.pid}`;
+  // The single modules. The build itself runs some of them; they do not ship.
+  const modules = `${dist}.modules.${process.pid}`;
 
-  await mustRun([tools.tsc, '-p', 'tsconfig.build.json', '--outDir', next], 'Compiling failed.');
-  await mustRun(['scripts/bundle.mjs', next], 'Bundling failed.');
+  await mustRun([tools.tsc, '-p', 'tsconfig.build.json', '--outDir', modules], 'Compiling failed.');
+  await mustRun(['scripts/bundle.mjs', modules, next], 'Bundling failed.');
   // In a process of its own: the database that makes the template needs some 750 MB, which end with that process.
-  const module = pathToFileURL(path.join(next, 'src', 'db', 'template.js')).href;
+  const module = pathToFileURL(path.join(modules, 'src', 'db', 'template.js')).href;
   const program = `const { writeTemplate } = await import(${JSON.stringify(module)});
     await writeTemplate(${JSON.stringify(path.join(next, 'template.tar.gz'))});
     process.exit(0);`;
@@ -120,7 +118,8 @@ async function ensureBuilt(/** @type {() => void} */ assertHeld) {
     'Building the console failed.',
   );
   compress(path.join(pages, 'assets'));
-  await mustRun(['scripts/docs.mjs', next], 'Building the docs failed.');
+  await mustRun(['scripts/docs.mjs', next, modules], 'Building the docs failed.');
+  fs.rmSync(modules, { recursive: true });
   fs.writeFileSync(path.join(next, path.basename(buildStamp)), hash);
 
   assertHeld();
@@ -160,6 +159,7 @@ function buildHash() {
     ...filesUnder('scripts/docs'),
     'scripts/docs.mjs',
     'scripts/bundle.mjs',
+    'scripts/notices.mjs',
     ...settings,
     'package-lock.json',
   ]);
@@ -190,7 +190,7 @@ function nodeMajor() {
 }
 
 /** The file of npm itself, so that it can be started like the other tools, without a shell. */
-function npmScript() {
+export function npmScript() {
   const bin = path.dirname(process.execPath);
   const candidates = [
     process.env.npm_execpath,
@@ -209,15 +209,15 @@ async function mustRun(args, failure) {
 }
 
 /**
- * Runs `node <args>` at the root. With `show` its output goes straight to the terminal, else it is collected.
+ * Runs `node <args>`, at the root unless `directory` is given. With `show` its output goes straight to the terminal, else it is collected.
  * A signal to us is passed on, so that no npm or tsc outlives a stopped command.
  * @param {string[]} args
- * @param {{ show: boolean, env?: Record<string, string> }} options
+ * @param {{ show: boolean, env?: Record<string, string>, directory?: string }} options
  * @returns {Promise<{ code: number, output: string }>}
  */
-export function run(args, { show, env = {} }) {
+export function run(args, { show, env = {}, directory = root }) {
   const child = spawn(process.execPath, args, {
-    cwd: root,
+    cwd: directory,
     env: { ...process.env, ...env },
     stdio: show ? 'inherit' : ['ignore', 'pipe', 'pipe'],
   });

@@ -1,7 +1,19 @@
 #!/usr/bin/env node
-// The `sandbank` command: prepares the checkout, then runs the command in this same process, so that signals reach it.
-import { prepare } from './prepare.mjs';
+// The `sandbank` command, in the package and in a checkout. It runs in this same process, so that signals reach it.
+import { existsSync } from 'node:fs';
+import { checkNode } from './node-version.mjs';
 
-const args = await prepare(process.argv.slice(2));
+let args = process.argv.slice(2);
+try {
+  checkNode(process.versions.node);
+} catch (error) {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+}
+// A package ships what is built; a checkout builds it first.
+if (existsSync(new URL('../src', import.meta.url))) {
+  const { prepare } = await import('./prepare.mjs');
+  args = await prepare(args);
+}
 const { main } = await import('../dist/cli/main.js');
 await main(args);

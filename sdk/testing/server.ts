@@ -1,4 +1,3 @@
-import { startEmbedded } from '../../src/embedded.ts';
 import type { SnapshotBody } from '../operator.ts';
 
 export interface ServerOptions {
@@ -18,7 +17,8 @@ export interface StartedServer {
   close(): Promise<void>;
 }
 
-/** The one place of the SDK that reaches the server itself. */
-export function startServer({ port, seed, logLevel }: ServerOptions): Promise<StartedServer> {
+/** The one place of the SDK that reaches the server itself. It is loaded when it starts: tests that only connect do not need it. */
+export async function startServer({ port, seed, logLevel }: ServerOptions): Promise<StartedServer> {
+  const { startEmbedded } = await import('../../src/embedded.ts');
   return startEmbedded({ port, seed, logLevel });
 }

@@ -21,7 +21,7 @@ export interface PgliteOptions {
   readonly workerFile?: URL;
 }
 
-const builtWorker = new URL('src/db/pglite-worker.js', built);
+const builtWorker = new URL('src/pglite-worker.js', built);
 const builtTemplate = fileURLToPath(new URL('template.tar.gz', built));
 
 /**

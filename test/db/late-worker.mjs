@@ -21,4 +21,4 @@ PGlite.prototype.execProtocolRawStream = async function late(message, options) {
   if (waits) await setTimeout(random() * msMax);
 };
 
-await import('../../dist/src/db/pglite-worker.js');
+await import('../../dist/src/pglite-worker.js');

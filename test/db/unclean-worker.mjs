@@ -13,4 +13,4 @@ PGlite.prototype.execProtocolRawStream = function unclean(message, { onRawData, 
   });
 };
 
-await import('../../dist/src/db/pglite-worker.js');
+await import('../../dist/src/pglite-worker.js');

@@ -31,7 +31,7 @@ interface Locker {
 
 const lockerSource = `
   import { createInterface } from 'node:readline';
-  import { lockDataDirectory } from ${JSON.stringify(new URL('src/db/data-directory-lock.js', built).href)};
+  import { lockDataDirectory } from ${JSON.stringify(new URL('src/data-directory-lock.js', built).href)};
   console.log(process.pid);
   for await (const directory of createInterface({ input: process.stdin })) {
     const answer = await lockDataDirectory(directory).then(() => 'locked', (error) => error.name + ': ' + error.message);
