@@ -31,6 +31,9 @@ const cores = Math.min(availableParallelism(), 4);
  */
 const workers = { usual: cores, api: cores + 1 };
 
+/** Tiers have different numbers of workers, so a run that touches several must take one after the other. */
+const sequence = (groupOrder: number) => ({ groupOrder });
+
 const withDatabase = {
   globalSetup: ['test/support/global-setup.ts'],
   setupFiles: ['test/support/waits.ts', 'test/support/contract-setup.ts'],
@@ -51,11 +54,12 @@ export default defineConfig({
     reporters: [new Progress()],
     sequence: { sequencer: LongestFirst },
     projects: [
-      { extends: true, test: { name: 'unit', include: unit, isolate: false } },
+      { extends: true, test: { name: 'unit', include: unit, isolate: false, sequence: sequence(0) } },
       {
         extends: true,
         test: {
           name: 'api',
+          sequence: sequence(1),
           include: api,
           isolate: false,
           maxWorkers: workers.api,
@@ -68,13 +72,14 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'process',
+          sequence: sequence(2),
           include: ['test/**/*.test.ts'],
           exclude: [...unit, ...api, ...browser],
           isolate: false,
           ...withDatabase,
         },
       },
-      { extends: true, test: { name: 'browser', include: browser, ...withDatabase } },
+      { extends: true, test: { name: 'browser', include: browser, sequence: sequence(3), ...withDatabase } },
     ],
   },
 });
