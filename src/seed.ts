@@ -77,6 +77,14 @@ export function checkedSeed(value: unknown, what: string): Seed {
   return seed;
 }
 
+/** The API key that the command line uses on a server with this seed: the first one that the seed does not revoke. */
+export function firstKeyOf({ organizations }: Seed): string | undefined {
+  return organizations
+    .flatMap(({ applications }) => applications ?? [])
+    .flatMap(({ apiKeys }) => apiKeys ?? [])
+    .find(({ revoked }) => revoked !== true)?.key;
+}
+
 /** The parts of a server that a seed goes through. */
 export interface SeedTarget {
   readonly engine: Engine;
