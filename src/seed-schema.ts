@@ -11,6 +11,7 @@ import { eventCatalogue } from './resources/index.ts';
 import { eventFilters } from './resources/webhooks/api.ts';
 import { webhookSecretPattern } from './resources/webhooks/machine.ts';
 
+const schemaUrlLengthMax = 2_000;
 const filters = eventFilters(eventCatalogue.map(({ type }) => type));
 
 const name = (description: string) => Type.String({ ...text(limits.nameLengthMax), description });
@@ -131,7 +132,7 @@ const Application = strict({
 export const SeedSchema = strict({
   $schema: Type.Optional(
     Type.String({
-      maxLength: limits.schemaUrlLengthMax,
+      maxLength: schemaUrlLengthMax,
       description: 'Path or URL of this JSON Schema, for editors. The server ignores it.',
     }),
   ),

@@ -17,7 +17,6 @@ export const limits = {
   descriptionLengthMax: 500,
   referenceLengthMax: 200,
   nameLengthMax: 200,
-  schemaUrlLengthMax: 2_000,
   emailLengthMax: 254,
   phoneLengthMax: 32,
   scenarioListMax: 10,
