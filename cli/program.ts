@@ -8,6 +8,7 @@ import { addDoctor } from './commands/doctor.ts';
 import { addEvents } from './commands/events.ts';
 import { addExamine } from './commands/examine.ts';
 import { addFaults } from './commands/faults.ts';
+import { addInit } from './commands/init.ts';
 import { addListen } from './commands/listen.ts';
 import { addLogs } from './commands/logs.ts';
 import { addMcp } from './commands/mcp.ts';
@@ -51,6 +52,7 @@ Examples:
 
 Exit codes: 0 fine, 1 refused or failed, 2 wrong usage, 3 the server cannot be reached, 4 no valid credentials.`,
     );
+  addInit(program);
   addServer(program);
   addMigrate(program);
   addStatus(program);

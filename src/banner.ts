@@ -20,6 +20,7 @@ export function banner(config: Config, { address, ownerLink, demoKey, hasKeys }:
     `  Console  ${address}/console`,
     `  Data     ${whereData(config)}`,
   ];
+  if (config.seedFile !== undefined) lines.push(`  Seed     ${config.seedFile}`);
   if (demoKey !== undefined) lines.push(`  API key  ${demoKey}`);
   lines.push('');
   if (ownerLink !== undefined)

@@ -1,5 +1,7 @@
-import { resolve } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
 import { ConfigProblem, readConfig } from './config.ts';
 
 const read = (argv: readonly string[], env: Record<string, string> = {}) => {
@@ -35,6 +37,24 @@ describe('the configuration', () => {
       drainSeconds: 0,
       statementSeconds: 10,
     });
+  });
+
+  it('uses sandbank.seed.json of the working directory, unless told otherwise or with a shared database', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sandbank-config-'));
+    const file = join(folder, 'sandbank.seed.json');
+    const directory = vi.spyOn(process, 'cwd').mockReturnValue(folder);
+    try {
+      expect(read([]).seedFile).toBeUndefined();
+      writeFileSync(file, '{}');
+      expect(read([]).seedFile).toBe(file);
+      expect(read([], { SANDBANK_SEED: 'other.json' }).seedFile).toBe(join(folder, 'other.json'));
+      expect(read(['--seed', 'none']).seedFile).toBeUndefined();
+      expect(read([], shared).seedFile).toBeUndefined();
+      expect(read(['--seed', file], shared).seedFile).toBe(file);
+    } finally {
+      directory.mockRestore();
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('repeats itself in memory only', () => {

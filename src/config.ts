@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readDatabaseUrl } from './kernel/database-url.ts';
@@ -54,6 +55,8 @@ export type Role = (typeof roles)[number];
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const rateLimitOnServer = 100;
 const secretLengthMin = 32;
+/** What `sandbank init` writes. */
+const seedFileDefault = 'sandbank.seed.json';
 const seedLengthMax = 100;
 const attemptDaysDefault = '30';
 const requestDaysDefault = '7';
@@ -100,13 +103,12 @@ export function readConfig(
   const deterministic = value(flags.deterministic, 'SANDBANK_DETERMINISTIC');
   const data =
     value(flags.data, 'SANDBANK_DATA_DIR') ?? (deterministic === undefined ? './.sandbank' : 'memory');
-  const seed = value(flags.seed, 'SANDBANK_SEED');
   const config: Config = {
     port: portOf(value(flags.port, 'PORT') ?? '4000'),
     host: hostOf(value(flags.host, 'HOST') ?? '127.0.0.1'),
     dataDirectory: databaseUrl !== undefined || data === 'memory' ? undefined : resolve(data),
     databaseUrl,
-    seedFile: seed === undefined ? undefined : resolve(seed),
+    seedFile: seedFileOf(value(flags.seed, 'SANDBANK_SEED'), databaseUrl !== undefined),
     deterministic,
     role: oneOf(roles, value(flags.role, 'SANDBANK_ROLE') ?? 'all', '--role'),
     rateLimit: rateLimitOf(env.SANDBANK_RATE_LIMIT || undefined, databaseUrl !== undefined),
@@ -223,6 +225,14 @@ function databaseUrlOf(text: string | undefined): string | undefined {
   const read = readDatabaseUrl(text);
   if ('problem' in read) throw new ConfigProblem(read.problem);
   return text;
+}
+
+/** A shared server applies only a file that is named: what it declares must not depend on the folder a node is started in. */
+function seedFileOf(text: string | undefined, isShared: boolean): string | undefined {
+  if (text === 'none') return undefined;
+  if (text !== undefined) return resolve(text);
+  const file = resolve(seedFileDefault);
+  return !isShared && existsSync(file) ? file : undefined;
 }
 
 function publicUrlOf(text: string | undefined): string | undefined {

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { keepDemoKey, readDemoKey } from './cli-file.ts';
 import { scopes } from './kernel/scopes.ts';
 import { findAnyKey, findKeyOwner } from './resources/api-keys/store.ts';
-import { applySeed, type Seed } from './seed.ts';
+import { applySeed } from './seed.ts';
+import type { Seed } from './seed-schema.ts';
 import type { Server } from './server.ts';
 import { newApiKey } from './workers/console-errands.ts';
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
-import { type Static, Type } from 'typebox';
 import type { Engine } from './engine/engine.ts';
 import type { Vault } from './engine/vault.ts';
 import { compileBody } from './http/validate.ts';
@@ -11,92 +10,25 @@ import { findCurrency } from './kernel/currency.ts';
 import { encodeSuffix, formatId, type IdKind } from './kernel/ids.ts';
 import { parseStrict } from './kernel/json.ts';
 import { limits } from './kernel/limits.ts';
-import { retryProfileNames } from './kernel/retry.ts';
 import { roles } from './kernel/roles.ts';
 import type { Reader } from './kernel/route.ts';
-import { PersonEmail, strict, Time, text } from './kernel/schema.ts';
-import { isScope, scopes } from './kernel/scopes.ts';
+import { isScope } from './kernel/scopes.ts';
 import { isCidr } from './networks.ts';
-import { providerNames } from './provider/index.ts';
-import { apiKeyPattern, declareApiKey } from './resources/api-keys/machine.ts';
+import { declareApiKey } from './resources/api-keys/machine.ts';
 import { findKeyOwner } from './resources/api-keys/store.ts';
-import { type AskedTerms, termsOf, termsSchema } from './resources/applications/api.ts';
+import { type AskedTerms, termsOf } from './resources/applications/api.ts';
 import { declareApplication } from './resources/applications/machine.ts';
-import { eventCatalogue } from './resources/index.ts';
 import { declareMember, memberIdOf } from './resources/members/machine.ts';
 import { membersTable } from './resources/members/store.ts';
 import { declareOrganization } from './resources/organizations/machine.ts';
-import { eventFilters } from './resources/webhooks/api.ts';
-import { declareWebhook, webhookSecretPattern } from './resources/webhooks/machine.ts';
+import { declareWebhook } from './resources/webhooks/machine.ts';
 import { webhooksTable } from './resources/webhooks/store.ts';
+import { type Seed, SeedSchema } from './seed-schema.ts';
 import type { AddressGuard } from './workers/address-guard.ts';
 import { belongsTo, newWebhookSecret } from './workers/signature.ts';
 import { systemCommand } from './workers/system-command.ts';
 
-/**
- * The seed file declares what shall be there. It is applied at every start and by every node: ids are derived from
- * names and keys, so declaring a thing twice is declaring it once.
- */
-const User = strict({
-  email: PersonEmail,
-  password: Type.String({ minLength: limits.passwordLengthMin, maxLength: limits.passwordLengthMax }),
-  role: Type.Enum([...roles]),
-  takeOver: Type.Optional(Type.Boolean()),
-});
-
-const filters = eventFilters(eventCatalogue.map(({ type }) => type));
-
-const Webhook = strict({
-  url: text(limits.webhookUrlLengthMax),
-  secret: Type.Optional(Type.String({ pattern: webhookSecretPattern })),
-  description: Type.Optional(text(limits.descriptionLengthMax)),
-  eventTypes: Type.Optional(
-    Type.Array(Type.Enum([...filters]), {
-      minItems: 1,
-      maxItems: limits.webhookEventTypesMax,
-      uniqueItems: true,
-    }),
-  ),
-  retryProfile: Type.Optional(Type.Enum([...retryProfileNames])),
-  maxConcurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.webhookConcurrencyMax })),
-});
-
-const SeedSchema = strict({
-  organizations: Type.Array(
-    strict({
-      name: text(limits.nameLengthMax),
-      users: Type.Optional(Type.Array(User, { maxItems: 1_000 })),
-      applications: Type.Optional(
-        Type.Array(
-          strict({
-            name: text(limits.nameLengthMax),
-            ...termsSchema(providerNames, filters),
-            webhooks: Type.Optional(Type.Array(Webhook, { maxItems: 100 })),
-            apiKeys: Type.Optional(
-              Type.Array(
-                strict({
-                  name: text(limits.nameLengthMax),
-                  key: Type.String({ pattern: apiKeyPattern.source }),
-                  scopes: Type.Array(Type.Enum([...scopes]), { uniqueItems: true }),
-                  expiresAt: Type.Optional(Time),
-                  allowedCidrs: Type.Optional(Type.Array(text(50), { maxItems: 50 })),
-                  mayReset: Type.Optional(Type.Boolean()),
-                  revoked: Type.Optional(Type.Boolean()),
-                }),
-                { maxItems: 1_000 },
-              ),
-            ),
-          }),
-          { maxItems: 1_000 },
-        ),
-      ),
-    }),
-    { maxItems: 1_000 },
-  ),
-});
-
-export type Seed = Static<typeof SeedSchema>;
-type SeedUser = Static<typeof User>;
+type SeedUser = NonNullable<Seed['organizations'][number]['users']>[number];
 type SeedApplication = NonNullable<Seed['organizations'][number]['applications']>[number];
 type SeedKey = NonNullable<SeedApplication['apiKeys']>[number];
 type SeedWebhook = NonNullable<SeedApplication['webhooks']>[number];
@@ -143,6 +75,14 @@ export function checkedSeed(value: unknown, what: string): Seed {
     }
   }
   return seed;
+}
+
+/** The API key that the command line uses on a server with this seed: the first one that the seed does not revoke. */
+export function firstKeyOf({ organizations }: Seed): string | undefined {
+  return organizations
+    .flatMap(({ applications }) => applications ?? [])
+    .flatMap(({ apiKeys }) => apiKeys ?? [])
+    .find(({ revoked }) => revoked !== true)?.key;
 }
 
 /** The parts of a server that a seed goes through. */

@@ -34,6 +34,7 @@ import { providers } from './provider/index.ts';
 import { coverageOf } from './resources/coverage/api.ts';
 import { consoleRoutes, coverageUniverse, eventCatalogue, resources, routes } from './resources/index.ts';
 import { operatorTokenOf, ownSecret } from './secret.ts';
+import { seedSchemaDocument } from './seed-schema.ts';
 import { openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import { findBooksProblem } from './verify-organization.ts';
 import { AddressGuard } from './workers/address-guard.ts';
@@ -259,6 +260,7 @@ function assemble(
           },
     console: config.role === 'worker' ? undefined : consoleOf(config, people, operator),
     docs: builtDocs,
+    seedSchema: seedSchemaDocument,
     logLevel: config.logLevel,
     wallClock,
     uptime,

@@ -9,7 +9,7 @@ import { onNpmEnd } from './npm-parent.ts';
 import { packageVersion } from './places.ts';
 import { findAnyKey } from './resources/api-keys/store.ts';
 import { findOrganizations } from './resources/organizations/store.ts';
-import { applySeed, readSeed } from './seed.ts';
+import { applySeed, firstKeyOf, readSeed } from './seed.ts';
 import { createServer, type Server } from './server.ts';
 import { exportFile, importFile } from './snapshot-files.ts';
 import { ownerLink } from './users-command.ts';
@@ -38,7 +38,7 @@ export async function start(config: Config, early: EarlyStart | undefined): Prom
       await writeCliFile(dataDirectory, {
         url: address,
         operatorToken: server.operatorToken,
-        apiKey: demoKey,
+        apiKey: demoKey ?? (seed && firstKeyOf(seed)),
       });
     const [demo] = isEmbedded && !seed ? await findOrganizations(server.reader, demoName) : [];
     const link =

@@ -14,8 +14,9 @@ whether the signature of a webhook request is right, and why not.
                      between them                                (SANDBANK_ALLOWED_HOSTS)
   --data DIR         where the embedded database lives, or
                      "memory" to keep nothing                    (SANDBANK_DATA_DIR, ./.sandbank)
-  --seed FILE        organizations, applications and keys to
-                     declare at the start                        (SANDBANK_SEED)
+  --seed FILE        seed file: organizations, applications and
+                     keys to declare, or "none"; the default is for
+                     the embedded database only                  (SANDBANK_SEED, ./sandbank.seed.json if it exists)
   --deterministic SEED  ids and times follow from the seed
                      and the requests; in memory only            (SANDBANK_DETERMINISTIC)
   --import FILE      a snapshot to import at the start, unless

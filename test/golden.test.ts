@@ -24,6 +24,7 @@ import type { Table } from '../src/kernel/table.ts';
 import * as trail from '../src/kernel/trail.ts';
 import { coverageUniverse, eventCatalogue, resources, routes } from '../src/resources/index.ts';
 import { webhookHealthTable } from '../src/resources/webhooks/store.ts';
+import { seedSchemaDocument } from '../src/seed-schema.ts';
 import type { Server } from '../src/server.ts';
 import { type Exchange, playExamples } from './contract/walk.ts';
 import { dumpSchema, readColumns } from './support/schema-dump.ts';
@@ -69,6 +70,9 @@ test('docs/examples.json is what a server answers when every operation is called
 
 test('docs/openapi.json is what the server says of itself', () =>
   expectGolden('docs/openapi.json', `${JSON.stringify(document, null, 2)}\n`));
+
+test('schemas/seed.schema.json is the schema that seed files are checked with', () =>
+  expectGolden('schemas/seed.schema.json', `${JSON.stringify(seedSchemaDocument, null, 2)}\n`));
 
 test.each([...generateSdk(JSON.parse(JSON.stringify(document)) as ApiDocument)])(
   '%s is what the OpenAPI document says',
@@ -259,6 +263,13 @@ describe.each(databaseKinds)('on %s', (kind) => {
   test('the document that is served is the one that is kept, but for its address', async () => {
     const served = JSON.parse((await server.app.inject('/openapi.json')).body) as Record<string, unknown>;
     expect({ ...served, servers: [] }).toEqual({ ...JSON.parse(JSON.stringify(document)), servers: [] });
+  });
+
+  test('the schema that is served is the one that is shipped', async () => {
+    const { statusCode, headers, body } = await server.app.inject('/seed.schema.json');
+    expect([statusCode, headers['content-type']]).toEqual([200, 'application/schema+json; charset=utf-8']);
+    const shipped = await readFile(new URL('../schemas/seed.schema.json', import.meta.url), 'utf8');
+    expect(JSON.parse(body)).toEqual(JSON.parse(shipped));
   });
 });
 

@@ -25,7 +25,10 @@ export function addServer(program: Command): void {
         '--data <dir>',
         'where the embedded database lives, or "memory" to keep nothing (SANDBANK_DATA_DIR, ./.sandbank)',
       ],
-      ['--seed <file>', 'organizations, applications and keys to declare at the start (SANDBANK_SEED)'],
+      [
+        '--seed <file>',
+        'seed file: organizations, applications and keys to declare, or "none" (SANDBANK_SEED, ./sandbank.seed.json if it exists; with DATABASE_URL none)',
+      ],
       [
         '--deterministic <seed>',
         'ids and times follow from the seed and the requests (SANDBANK_DETERMINISTIC)',

@@ -71,6 +71,8 @@ export interface AppSettings {
   readonly operator: OperatorSettings | undefined;
   /** Where the build has put the docs. */
   readonly docs: URL;
+  /** The JSON Schema of seed files, for editors. */
+  readonly seedSchema: object;
   readonly logLevel: string;
   readonly wallClock: () => number;
   /** For what is kept or limited for a while: it goes on also where the wall clock stands. */

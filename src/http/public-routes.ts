@@ -12,6 +12,7 @@ import { jsonType, sendJson, sendRefusal } from './send.ts';
 
 // The address is part of the document, and is known only once the server listens: one entry before and one after that.
 const openApiDocumentsMax = 2;
+const schemaType = 'application/schema+json; charset=utf-8';
 
 /** What needs no key: health, documents and, when switched on, metrics. */
 export function addPublicRoutes(app: FastifyInstance, settings: AppSettings): void {
@@ -43,6 +44,11 @@ export function addPublicRoutes(app: FastifyInstance, settings: AppSettings): vo
       buildDocument(JSON.stringify(openApiDocument(routes, eventCatalogue, address))),
     );
     return sendDocument(reply, document, { 'Content-Type': jsonType });
+  });
+  const seedSchemas = new DocumentCache(1);
+  app.get('/seed.schema.json', async (_request, reply) => {
+    const document = await seedSchemas.get('', () => buildDocument(JSON.stringify(settings.seedSchema)));
+    return sendDocument(reply, document, { 'Content-Type': schemaType });
   });
   addDocs(app, settings.docs, publicUrl);
   app.get('/', (_request, reply) => named(reply).redirect('/docs'));

@@ -53,6 +53,7 @@ describe('a request to another host', () => {
       '/console/api/session',
       '/docs',
       '/openapi.json',
+      '/seed.schema.json',
       '/metrics',
       '/',
       '/nothing',

@@ -139,7 +139,14 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
     });
 
     test('documents need no key', async () => {
-      for (const url of ['/openapi.json', '/docs', '/docs/errors', '/llms.txt', '/console']) {
+      for (const url of [
+        '/openapi.json',
+        '/seed.schema.json',
+        '/docs',
+        '/docs/errors',
+        '/llms.txt',
+        '/console',
+      ]) {
         const { statusCode, headers } = await server.app.inject(url);
         expect(statusCode, url).toBe(200);
         expect(headers['content-type'], url).toMatch(/charset=utf-8/);
@@ -290,7 +297,7 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
     );
 
     test('a public path that exists is not said to be missing when the method is wrong', async () => {
-      for (const path of ['/healthz', '/readyz', '/openapi.json']) {
+      for (const path of ['/healthz', '/readyz', '/openapi.json', '/seed.schema.json']) {
         expect((await nobody.post(path, {})).code, path).toBe('method_not_allowed');
       }
     });

@@ -276,6 +276,7 @@ describe('the inventory', () => {
       'GET /llms.txt',
       'GET /openapi.json',
       'GET /readyz',
+      'GET /seed.schema.json',
     ]);
     expect(servedRoutes(server.app, '/_api/').length).toBe(routes.length);
     expect(routes.filter(isStream)).toHaveLength(1);

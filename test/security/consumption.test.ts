@@ -391,7 +391,7 @@ describe('pipelined requests whose responses nobody reads', () => {
 describe('documents', () => {
   test('are built once, compressed, and revalidated by their entity tag', async () => {
     const { app } = server;
-    for (const path of ['/openapi.json', '/docs', '/docs/errors', '/llms.txt']) {
+    for (const path of ['/openapi.json', '/seed.schema.json', '/docs', '/docs/errors', '/llms.txt']) {
       const plain = await app.inject(path);
       expect(plain.headers['content-encoding'], path).toBeUndefined();
       for (const [encoding, unpack] of [

@@ -38,6 +38,7 @@ test('no answer says which software made it, and none lets another site read it'
       '/healthz',
       '/readyz',
       '/openapi.json',
+      '/seed.schema.json',
       '/nothing',
       '/%',
       '/docs',

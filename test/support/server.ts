@@ -15,6 +15,7 @@ import { beginExamination } from '../../src/resources/examinations/machine.ts';
 import { resources, routes } from '../../src/resources/index.ts';
 import { resetOrganization } from '../../src/resources/resets/machine.ts';
 import { beginFork } from '../../src/resources/snapshots/machine.ts';
+import { seedSchemaDocument } from '../../src/seed-schema.ts';
 import { builtDocs, consoleOf, createServer, type Server } from '../../src/server.ts';
 import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { consoleErrands } from '../../src/workers/console-errands.ts';
@@ -161,6 +162,7 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     operator: undefined,
     console: consoleOf({ registration: 'open' }, server.people, server.operator),
     docs: builtDocs,
+    seedSchema: seedSchemaDocument,
     logLevel: 'silent',
     wallClock: Date.now,
     uptime: wallClock,

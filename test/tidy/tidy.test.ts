@@ -12,7 +12,7 @@ import { traces } from './traces.ts';
 import { readTree } from './tree.ts';
 
 // Golden files, made by `npm run golden` and never by hand: docs/openapi.json, docs/errors.md,
-// docs/states.md, docs/events.md, docs/scenarios.md, migrations/schema.golden.txt, sdk/generated/. That they are fresh is tested
+// docs/states.md, docs/events.md, docs/scenarios.md, migrations/schema.golden.txt, schemas/, sdk/generated/. That they are fresh is tested
 // in test/golden.test.ts.
 
 const rules: readonly Rule[] = [

@@ -4,7 +4,7 @@ import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { retryProfileNames } from '../../kernel/retry.ts';
 import { type ConsoleRoute, listing, retrieving } from '../../kernel/route.ts';
-import { listQuery, nullable, strict, text } from '../../kernel/schema.ts';
+import { listQuery, strict, text } from '../../kernel/schema.ts';
 import { ratePattern, type Terms } from '../../kernel/terms.ts';
 import {
   type ApplicationRow,
@@ -43,37 +43,73 @@ const within = 'organization';
 export function termsSchema(providers: readonly string[], eventFilters: readonly string[]) {
   return {
     fee: Type.Optional(
-      strict({
-        basisPoints: Type.Integer({ minimum: 0, maximum: 10_000 }),
-        fixedAmount: Type.Integer({ minimum: 0, maximum: limits.amountMax }),
+      strict(
+        {
+          basisPoints: Type.Integer({
+            minimum: 0,
+            maximum: 10_000,
+            description: 'Share of the amount, in hundredths of a percent: 290 is 2.9 %.',
+          }),
+          fixedAmount: Type.Integer({
+            minimum: 0,
+            maximum: limits.amountMax,
+            description: 'Fixed part, in minor units of the currency.',
+          }),
+        },
+        { description: 'Fee for each captured payment.' },
+      ),
+    ),
+    provider: Type.Optional(
+      Type.Union([Type.Enum([...providers]), Type.Null()], {
+        description: 'Simulated provider of all payments. With null the payment method decides.',
       }),
     ),
-    provider: Type.Optional(nullable(Type.Enum([...providers]))),
     fx: Type.Optional(
-      strict({
-        marginBasisPoints: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.fxMarginMax })),
-        rates: Type.Optional(
-          Type.Record(
-            Type.String({ pattern: '^[A-Z]{3}/[A-Z]{3}$' }),
-            Type.String({ pattern: ratePattern }),
-            {
-              maxProperties: limits.fxRatesMax,
-              additionalProperties: false,
-            },
+      strict(
+        {
+          marginBasisPoints: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              maximum: limits.fxMarginMax,
+              description: 'Margin on the exchange rate, in hundredths of a percent.',
+            }),
           ),
-        ),
-      }),
+          rates: Type.Optional(
+            Type.Record(
+              Type.String({ pattern: '^[A-Z]{3}/[A-Z]{3}$' }),
+              Type.String({ pattern: ratePattern, description: 'Decimal number in quotes.' }),
+              {
+                maxProperties: limits.fxRatesMax,
+                additionalProperties: false,
+                description:
+                  'Exchange rates that replace those of the built-in table, such as "EUR/USD": "1.25".',
+              },
+            ),
+          ),
+        },
+        { description: 'Exchange rates for transfers.' },
+      ),
     ),
     webhookDefaults: Type.Optional(
-      strict({
-        eventTypes: Type.Array(Type.Enum([...eventFilters]), {
-          minItems: 1,
-          maxItems: limits.webhookEventTypesMax,
-          uniqueItems: true,
-        }),
-        retryProfile: Type.Enum([...retryProfileNames]),
-        maxConcurrency: Type.Integer({ minimum: 1, maximum: limits.webhookConcurrencyMax }),
-      }),
+      strict(
+        {
+          eventTypes: Type.Array(Type.Enum([...eventFilters]), {
+            minItems: 1,
+            maxItems: limits.webhookEventTypesMax,
+            uniqueItems: true,
+            description: '`*`, all events of a resource such as `payment.*`, or single types.',
+          }),
+          retryProfile: Type.Enum([...retryProfileNames], {
+            description: 'How failed deliveries are retried.',
+          }),
+          maxConcurrency: Type.Integer({
+            minimum: 1,
+            maximum: limits.webhookConcurrencyMax,
+            description: 'Concurrent requests to an endpoint.',
+          }),
+        },
+        { description: 'Settings of webhooks that are created without their own.' },
+      ),
     ),
   };
 }
