@@ -88,7 +88,7 @@ export async function recent(
 }
 
 /** Events carry the time of the application, so ten minutes ago is by its clock as well. */
-async function instantOf(sandbank: Sandbank, since: Since): Promise<string> {
+export async function instantOf(sandbank: Sandbank, since: Since): Promise<string> {
   if ('at' in since) return since.at;
   const { now } = await sandbank.clock.retrieve();
   return new Date(Date.parse(now) - since.seconds * 1_000).toISOString();

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { EventReplay } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
 import { follow, recent } from '../follow.ts';
 import { untilInterrupted } from '../interrupt.ts';
@@ -79,16 +80,18 @@ export function addEvents(program: Command): void {
         id,
         webhook === undefined ? {} : { webhookId: webhook },
       );
-      session.out.show(replay, () =>
-        fields([
-          ['event', replay.eventId],
-          ['endpoints', replay.replayed],
-          ['deliveries', replay.deliveryIds.join(' ')],
-        ]),
-      );
+      session.out.show(replay, () => replayedText(replay));
       return undefined;
     },
   });
+}
+
+export function replayedText({ eventId, replayed, deliveryIds }: EventReplay): string {
+  return fields([
+    ['event', eventId],
+    ['endpoints', replayed],
+    ['deliveries', deliveryIds.join(' ')],
+  ]);
 }
 
 interface Told {
