@@ -45,7 +45,8 @@ export function addEvents(program: Command): void {
         signal: untilInterrupted(),
         eventTypes: types,
         backlog,
-        onOpen: (isFirst) => out.say(isFirst ? 'Following. Ctrl-C ends it.' : 'Connected again.'),
+        out,
+        onOpen: () => out.say('Following. Press Ctrl-C to stop.'),
       });
       for await (const event of following) tell(out, event);
       return undefined;
