@@ -4,7 +4,7 @@ import { oldNameHint } from '../sdk/settings.ts';
 import type { Transport } from '../sdk/transport.ts';
 import type { Output } from './output.ts';
 import { CliProblem, exits, wrongUsage } from './problem.ts';
-import { type Asked, readSettings, type Settings } from './settings.ts';
+import { type Asked, keyAdvice, readSettings, type Settings } from './settings.ts';
 
 export interface Environment {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -79,7 +79,7 @@ export class Session {
     const { url, apiKey } = this.settings;
     if (apiKey === undefined)
       throw new CliProblem(
-        `There is no API key for ${url}. Set SANDBANK_API_KEY, or run the command in the folder where "sandbank start" runs. "sandbank keys create" makes another key.`,
+        `There is no API key for ${url}. ${keyAdvice(this.settings)}`,
         exits.authentication,
       );
     if (!this.env.SANDBANK_API_KEY && this.env.SANDBANK_KEY === apiKey) this.out.say(oldNameHint);
