@@ -69,7 +69,7 @@ function suggestion(code: string, verb: Operation['verb'], path: string): string
 
 /** Ids and days all count as the same: they say nothing about the operation. */
 function shapeOf(path: string): string {
-  return path.replaceAll(/(?<=\/)(\{\w+\}|[a-z]{3}_[0-9a-z.]{3,}|\d{4}-\d\d-\d\d)(?=\/|$)/g, 'ID');
+  return path.replaceAll(/(?<=\/)(\{\w+\}|[a-z]{3}_[0-9a-z.]{3,}|\d{4}-\d\d-\d\d)(?=\/|$)/g, '{id}');
 }
 
 function parsed(text: string): object | string {
