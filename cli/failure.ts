@@ -11,7 +11,7 @@ export function tellFailure(out: Output, error: unknown): Exit {
     return error.exit;
   }
   if (isSandbankError(error)) {
-    if (out.isJson) out.line(JSON.stringify(answerObject(error)));
+    if (out.isJson) out.line(JSON.stringify(errorAnswer(error)));
     out.say(apiWords(out, error));
     return exitOf(error);
   }
@@ -51,8 +51,8 @@ function apiWords(out: Output, error: SandbankError): string {
   return lines.filter((line) => line !== '').join('\n');
 }
 
-/** As the API writes errors, whoever found them. */
-function answerObject(error: SandbankError): object {
+/** An error in the shape of an API error response. */
+export function errorAnswer(error: SandbankError): object {
   const { code, message, param, details, allowedActions, retryable, docUrl, requestId } = error;
   return { ...errorObject({ code, message, param, details, allowedActions, retryable, docUrl }), requestId };
 }

@@ -1,4 +1,5 @@
 import type { Event, EventFilter, Sandbank, StreamedEvent } from '../sdk/client.ts';
+import type { Output } from './output.ts';
 import type { Since } from './reading.ts';
 
 export interface Following {
@@ -6,8 +7,10 @@ export interface Following {
   readonly eventTypes: readonly string[] | undefined;
   /** What is there already, oldest first; asked for once the stream is open, so that nothing falls between the two. */
   readonly backlog: () => Promise<readonly Event[]>;
-  /** Told at the first connection and at each later one. */
-  readonly onOpen: (isFirst: boolean) => void;
+  /** Called once, when the stream is open for the first time. */
+  readonly onOpen: () => void;
+  /** For messages about a connection that is lost and restored. */
+  readonly out: Pick<Output, 'say'>;
 }
 
 export type Followed = Event & { readonly isReplay: boolean };
@@ -17,7 +20,7 @@ export async function* follow(
   sandbank: Sandbank,
   following: Following,
 ): AsyncGenerator<Followed, void, undefined> {
-  const { signal, eventTypes, backlog, onOpen } = following;
+  const { signal, eventTypes, backlog, onOpen, out } = following;
   let isFirst = true;
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -29,10 +32,12 @@ export async function* follow(
     // A server that restarts may be away for a while; Ctrl-C ends the waiting.
     reconnectsMax: Number.POSITIVE_INFINITY,
     onOpen: () => {
-      onOpen(isFirst);
+      if (isFirst) onOpen();
+      else out.say('Connected again.');
       isFirst = false;
       open();
     },
+    onLost: () => out.say('Connection lost. Reconnecting; no event is missed.'),
   });
   try {
     let next = stream.next();
@@ -88,7 +93,7 @@ export async function recent(
 }
 
 /** Events carry the time of the application, so ten minutes ago is by its clock as well. */
-async function instantOf(sandbank: Sandbank, since: Since): Promise<string> {
+export async function instantOf(sandbank: Sandbank, since: Since): Promise<string> {
   if ('at' in since) return since.at;
   const { now } = await sandbank.clock.retrieve();
   return new Date(Date.parse(now) - since.seconds * 1_000).toISOString();

@@ -9,7 +9,7 @@ export interface ForwardSettings {
   /** False accepts any certificate: for a target on this machine. */
   readonly verifiesTls: boolean;
   readonly signal: AbortSignal;
-  /** Told when nothing listens there and the event waits. */
+  /** Called when nothing listens there, before the event is sent again. */
   readonly onWait: (error: string, waitMs: number) => void;
 }
 
@@ -23,12 +23,23 @@ export interface Forwarded {
 const answerMsMax = 30_000;
 const firstWaitMs = 200;
 const waitMsMax = 5_000;
-/** Some half a minute: as long as a program takes to start again. */
+/** About half a minute: long enough for a program to restart. */
 const attemptsMax = 11;
-/** Nothing was delivered, so trying again does no harm. */
+/** Nothing was delivered, so a retry cannot deliver twice. */
 const notDelivered = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
-/** Sends signed events to one URL, each once; while nothing listens there it waits and tries again. */
+/**
+ * The URL of a forwarding target: a URL, a host with a port or a path (`localhost:3000/hook`), or a port of this machine (`3000/hook`,
+ * `:3000`). Undefined for anything else, such as a lone word, which is more likely a mistake than a host.
+ */
+export function targetUrl(text: string): string | undefined {
+  const local = /^:?(\d{1,5})(\/.*)?$/.exec(text);
+  const isHost = /^(localhost|[\w-]+(\.[\w-]+)+|[\w-]+(?=:)|\[[\da-f:]+\])(:\d{1,5})?([/?].*)?$/i.test(text);
+  const url = local ? `http://127.0.0.1:${local[1]}${local[2] ?? '/'}` : isHost ? `http://${text}` : text;
+  return /^https?:\/\//i.test(url) && URL.canParse(url) ? url : undefined;
+}
+
+/** Sends signed events to one URL, each once. While nothing listens there, it retries. */
 export class Forwarder {
   readonly #settings: ForwardSettings;
   readonly #target: URL;
@@ -45,7 +56,7 @@ export class Forwarder {
     const { signal, onWait } = this.#settings;
     for (let attempt = 1; ; attempt += 1) {
       const since = performance.now();
-      // Signed anew each time: receivers refuse an old timestamp.
+      // Signed for each attempt: receivers reject an old timestamp.
       const outcome = await this.#attempt(await sign());
       const durationMs = Math.round(performance.now() - since);
       const shown = { responseStatus: outcome.status, durationMs, attempts: attempt, error: outcome.error };
@@ -87,7 +98,7 @@ export class Forwarder {
       sent.on('error', (error: NodeJS.ErrnoException) => {
         const isLate = error.name === 'TimeoutError' || error.name === 'AbortError';
         const words = isLate
-          ? `no answer within ${answerMsMax / 1_000} seconds`
+          ? `no response within ${answerMsMax / 1_000} seconds`
           : (error.code ?? error.message);
         resolve({ status: null, error: words, isWorthRetrying: notDelivered.has(error.code ?? '') });
       });

@@ -32,3 +32,8 @@ function padded(cell: string, width: number): string {
 function widthOf(cell: string): number {
   return cell.replace(escapes, '').length;
 }
+
+/** The actions that a record allows now. */
+export function actionsText(actions: readonly string[]): string {
+  return actions.join(', ') || 'none: it is final';
+}

@@ -53,11 +53,12 @@ export function minorUnits({ amount, minor }: AmountAsked, currency: string): nu
   return Number(whole + (decimals ?? '').padEnd(exponent, '0'));
 }
 
-/** 1250 of EUR is `12.50 EUR`. Made of the digits, never of a float. */
-export function amountText(minor: number, currency: string): string {
+/** 1250 of EUR is `12.50 EUR`. Built from the digits, never from a float; sums beyond 2^53 arrive as text. */
+export function amountText(minor: number | string, currency: string): string {
   const exponent = exponentOf(currency);
-  const sign = minor < 0 ? '-' : '';
-  const digits = String(Math.abs(minor)).padStart(exponent + 1, '0');
+  const text = String(minor);
+  const sign = text.startsWith('-') ? '-' : '';
+  const digits = text.slice(sign.length).padStart(exponent + 1, '0');
   const whole = digits.slice(0, digits.length - exponent);
   return `${sign}${whole}${exponent === 0 ? '' : `.${digits.slice(-exponent)}`} ${currency}`;
 }

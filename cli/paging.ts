@@ -1,4 +1,3 @@
-import type { Pages } from '../sdk/pages.ts';
 import type { Spec } from './declare.ts';
 import { table } from './layout.ts';
 import type { Output } from './output.ts';
@@ -23,15 +22,19 @@ interface ListAnswer<Item> {
   readonly nextCursor: string | null;
 }
 
-/** One page: as the API gives it for machines, as a table for people. */
-export async function showPage<Item>(
+/** One page: as the API returns it for machines, as a table for people, with an optional summary of the whole list above it. */
+export async function showPage<Item, Answer extends ListAnswer<Item>>(
   out: Output,
-  pages: PromiseLike<ListAnswer<Item>> | Pages<ListAnswer<Item>>,
+  pages: PromiseLike<Answer & ListAnswer<Item>>,
   head: readonly string[],
   row: (item: Item) => readonly string[],
+  summary?: (page: Answer) => string,
 ): Promise<void> {
   const page = await pages;
-  out.show(page, () => (page.data.length === 0 ? 'There are none.' : table(head, page.data.map(row))));
+  out.show(page, () => {
+    const lines = page.data.length === 0 ? 'There are none.' : table(head, page.data.map(row));
+    return summary === undefined ? lines : `${summary(page)}\n\n${lines}`;
+  });
   if (page.hasMore && !out.isJson)
     out.say(out.paintAside.dim(`There are more: add --cursor ${page.nextCursor}`));
 }

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { wrongUsage } from './problem.ts';
 
 /** A whole number within bounds. */
 export function whole(min: number, max: number): (text: string) => number {
@@ -73,4 +74,14 @@ export function looseJson(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+/** The body of an advance: one action, the shortest path to a state, or the next step of the scenario. */
+export function actionOrState(
+  action: string | undefined,
+  to: string | undefined,
+): { readonly action?: string; readonly to?: string } {
+  if (action !== undefined && to !== undefined) throw wrongUsage('Give an action or --to, not both.');
+  if (action !== undefined) return { action };
+  return to === undefined ? {} : { to };
 }

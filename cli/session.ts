@@ -1,9 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Operator, Sandbank } from '../sdk/client.ts';
 import { oldNameHint } from '../sdk/settings.ts';
+import type { Transport } from '../sdk/transport.ts';
 import type { Output } from './output.ts';
 import { CliProblem, exits, wrongUsage } from './problem.ts';
-import { type Asked, readSettings, type Settings } from './settings.ts';
+import { type Asked, keyAdvice, readSettings, type Settings } from './settings.ts';
 
 export interface Environment {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -46,13 +47,8 @@ export class Session {
   }
 
   async sandbank({ retriesMax }: { readonly retriesMax?: number } = {}): Promise<Sandbank> {
-    const { url, apiKey } = this.settings;
-    if (apiKey === undefined)
-      throw new CliProblem(
-        `There is no API key for ${url}. Set SANDBANK_API_KEY, or run the command in the folder where "sandbank start" runs. "sandbank keys create" makes another key.`,
-        exits.authentication,
-      );
-    if (!this.env.SANDBANK_API_KEY && this.env.SANDBANK_KEY === apiKey) this.out.say(oldNameHint);
+    const { url } = this.settings;
+    const apiKey = this.#requiredKey();
     const { Sandbank } = await import('../sdk/client.ts');
     return wellFormed(
       () =>
@@ -63,6 +59,31 @@ export class Session {
           onRetry: ({ error }) => this.out.progress(error.message),
         }),
     );
+  }
+
+  /** For requests that no method of the client sends. */
+  async transport(): Promise<Transport> {
+    const { url } = this.settings;
+    const apiKey = this.#requiredKey();
+    const [{ Transport }, { connectionTo }, { apiVersion }] = await Promise.all([
+      import('../sdk/transport.ts'),
+      import('../sdk/settings.ts'),
+      import('../sdk/generated/operations.ts'),
+    ]);
+    const headers = { Authorization: `Bearer ${apiKey}`, 'Api-Version': apiVersion };
+    const onRetry = ({ error }: { readonly error: Error }) => this.out.progress(error.message);
+    return wellFormed(() => new Transport(connectionTo(url, { onRetry }, headers)));
+  }
+
+  #requiredKey(): string {
+    const { url, apiKey } = this.settings;
+    if (apiKey === undefined)
+      throw new CliProblem(
+        `There is no API key for ${url}. ${keyAdvice(this.settings)}`,
+        exits.authentication,
+      );
+    if (!this.env.SANDBANK_API_KEY && this.env.SANDBANK_KEY === apiKey) this.out.say(oldNameHint);
+    return apiKey;
   }
 
   async operator(): Promise<Operator> {

@@ -54,6 +54,16 @@ export function readSettings(
   };
 }
 
+/** How to get an API key. In the folder of the server there is no point in naming that folder. */
+export function keyAdvice({ url, noteFile, operatorToken }: Settings): string {
+  if (operatorToken !== undefined)
+    return 'Create a key with "sandbank keys create", and set SANDBANK_API_KEY.';
+  const console = `Create a key in the console at ${url.replace(/\/+$/, '')}/console, and set SANDBANK_API_KEY.`;
+  return noteFile === undefined
+    ? `${console} In the folder where "sandbank start" runs, commands find the demo key by themselves.`
+    : console;
+}
+
 function first(flag?: string, variable?: string, noted?: string): readonly [string, Origin] | undefined {
   if (flag) return [flag, 'flag'];
   if (variable) return [variable, 'environment'];

@@ -23,6 +23,8 @@ export interface StreamOptions {
   readonly signal?: AbortSignal | undefined;
   /** Told when the server listens to what happens from now on; also after a reconnect. */
   readonly onOpen?: (() => void) | undefined;
+  /** Called when an open connection is lost, before the stream reconnects. */
+  readonly onLost?: (() => void) | undefined;
   /** How often in a row a connection may fail before that is thrown; 10 unless told. */
   readonly reconnectsMax?: number | undefined;
   /** A connection that is silent for so long counts as lost; 45,000 unless told, three pings of the server. */
@@ -56,6 +58,7 @@ export async function* streamEvents(
     reconnectMs: reconnectMsDefault,
     seen: new Set(),
     failures: 0,
+    isOpen: false,
   };
   while (!signal?.aborted) {
     let waitMs: number;
@@ -77,6 +80,8 @@ export async function* streamEvents(
       waitMs =
         failure.retryAfterMs ?? Math.max(state.reconnectMs, waitBefore(state.failures, failure, random));
     }
+    if (state.isOpen && !signal?.aborted) options.onLost?.();
+    state.isOpen = false;
     await sleep(waitMs, signal).catch((reason: unknown) => {
       if (!signal?.aborted) throw reason;
     });
@@ -89,6 +94,7 @@ interface StreamState {
   readonly seen: Set<string>;
   /** Connections that failed since one last worked. */
   failures: number;
+  isOpen: boolean;
 }
 
 /** One connection: from the request until the server ends it, or it breaks, or the reader leaves. */
@@ -124,6 +130,7 @@ async function* connect(
     if (!response.body) return;
     listenOn();
     state.failures = 0;
+    state.isOpen = true;
     onOpen?.();
     for await (const message of readServerSent(response.body as ReadableStream<Uint8Array>)) {
       listenOn();

@@ -1,30 +1,30 @@
 import type { Session } from '../session.ts';
 
-/** What one look has found. */
+/** The result of one check. */
 export interface Finding {
   readonly name: string;
   readonly outcome: 'ok' | 'warn' | 'fail';
-  readonly words: string;
-  /** What to do about it; null when there is nothing to do. */
-  readonly mend: string | null;
+  readonly message: string;
+  /** How to fix it; null when there is nothing to fix. */
+  readonly fix: string | null;
 }
 
 export interface Looking {
   readonly session: Session;
-  /** What was given as `--data`. */
+  /** The value of `--data`. */
   readonly data: string | undefined;
 }
 
-export const ok = (name: string, words: string): Finding => ({ name, outcome: 'ok', words, mend: null });
-export const warn = (name: string, words: string, mend: string): Finding => ({
+export const ok = (name: string, message: string): Finding => ({ name, outcome: 'ok', message, fix: null });
+export const warn = (name: string, message: string, fix: string): Finding => ({
   name,
   outcome: 'warn',
-  words,
-  mend,
+  message,
+  fix,
 });
-export const fail = (name: string, words: string, mend: string): Finding => ({
+export const fail = (name: string, message: string, fix: string): Finding => ({
   name,
   outcome: 'fail',
-  words,
-  mend,
+  message,
+  fix,
 });

@@ -19,25 +19,25 @@ export async function checkDatabase(
           );
     return [reached, schema];
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
-    if (/is in use by process/.test(words) && isReachable)
-      return [ok('database', `open in the running server: ${words.replace(/;.*$/, '')}`)];
-    if (/is in use|is locked/.test(words))
+    const message = error instanceof Error ? error.message : String(error);
+    if (/is in use by process/.test(message) && isReachable)
+      return [ok('database', `open in the running server: ${message.replace(/;.*$/, '')}`)];
+    if (/is in use|is locked/.test(message))
       return [
         warn(
           'database',
-          words,
-          'It has another owner, and the server did not answer at this address: give --url, or stop that process.',
+          message,
+          'Another process has it open, and no server responds at this address: give --url, or stop that process.',
         ),
       ];
-    if (/There is no database in|in memory/.test(words)) return [ok('database', words)];
+    if (/There is no database in|in memory/.test(message)) return [ok('database', message)];
     return [
       fail(
         'database',
-        words,
+        message,
         session.env.DATABASE_URL
           ? 'Check DATABASE_URL, and that PostgreSQL 15 or newer runs there.'
-          : 'Read what it says; a copy of the data directory is a good idea.',
+          : 'Follow the message; copy the data directory before you change it.',
       ),
     ];
   }

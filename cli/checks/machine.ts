@@ -18,20 +18,21 @@ export function checkNode(version = process.versions.node): Finding {
     : fail('node', `Node ${version} is too old`, `Install Node ${nodeMin.join('.')} or newer.`);
 }
 
-/** What is built must be newer than what it is built of. */
-export function checkBuild(): Finding {
-  const root = packageRoot === undefined ? undefined : fileURLToPath(packageRoot);
-  const stamp = root === undefined ? undefined : join(root, 'dist', '.stamp');
-  if (root === undefined || stamp === undefined || !existsSync(stamp))
-    return warn('build', 'dist is missing', 'Run npm run build.');
+/** In a checkout, `dist` must be newer than the sources. An installed package has no sources, and nothing to check. */
+export function checkBuild(root = packageRoot && fileURLToPath(packageRoot)): readonly Finding[] {
+  if (root === undefined || !existsSync(join(root, 'src'))) return [];
+  const stamp = join(root, 'dist', '.stamp');
+  if (!existsSync(stamp)) return [warn('build', 'dist is missing', 'Run npm run build.')];
   const built = statSync(stamp).mtimeMs;
   const newer = ['src', 'sdk', 'cli', 'migrations'].flatMap((folder) => newerIn(join(root, folder), built));
-  if (newer.length === 0) return ok('build', 'dist is up to date');
-  return warn(
-    'build',
-    `${newer.length} sources are newer than dist, such as ${newer[0]?.slice(root.length)}`,
-    'Run npm run build; "npm start" does it by itself.',
-  );
+  if (newer.length === 0) return [ok('build', 'dist is up to date')];
+  return [
+    warn(
+      'build',
+      `${newer.length} sources are newer than dist, such as ${newer[0]?.slice(root.length)}`,
+      'Run npm run build; "npm start" builds by itself.',
+    ),
+  ];
 }
 
 function newerIn(folder: string, than: number): readonly string[] {
@@ -42,8 +43,9 @@ function newerIn(folder: string, than: number): readonly string[] {
     .filter((file) => statSync(file).mtimeMs > than);
 }
 
-/** Whether the port is free is a question only when no server is meant to be there. */
-export async function checkPort({ session }: Looking, isReachable: boolean): Promise<Finding> {
+/** Whether a server could be started here. With a server that responds, no other one is needed. */
+export async function checkPort({ session }: Looking, isReachable: boolean): Promise<readonly Finding[]> {
+  if (isReachable) return [];
   const port = Number(session.env.PORT || portDefault);
   const host = session.env.HOST || '127.0.0.1';
   const isFree = await new Promise<boolean>((settle) => {
@@ -51,20 +53,20 @@ export async function checkPort({ session }: Looking, isReachable: boolean): Pro
     probe.once('error', () => settle(false));
     probe.listen(port, host, () => probe.close(() => settle(true)));
   });
-  if (isFree) return ok('port', `${host}:${port} is free for a server`);
-  if (isReachable && new URL(session.settings.url).port === String(port))
-    return ok('port', `${host}:${port} is where the server listens`);
-  return warn(
-    'port',
-    `${host}:${port} is taken by another program`,
-    'Start the server with --port, or stop what listens there.',
-  );
+  if (isFree) return [ok('port', `${host}:${port} is free for a server`)];
+  return [
+    warn(
+      'port',
+      `${host}:${port} is in use by another program`,
+      'Start the server with --port, or stop the other program.',
+    ),
+  ];
 }
 
 export async function checkDataDirectory({ session, data }: Looking): Promise<readonly Finding[]> {
   if (session.env.DATABASE_URL) return [];
   const named = data ?? (session.env.SANDBANK_DATA_DIR || '.sandbank');
-  if (named === 'memory') return [ok('data', 'in memory: nothing is kept')];
+  if (named === 'memory') return [ok('data', 'in memory: nothing is stored')];
   const directory = resolve(session.directory, named);
   const place = existsSync(directory) ? directory : dirname(directory);
   const isThere = place === directory;
@@ -80,29 +82,33 @@ export async function checkDataDirectory({ session, data }: Looking): Promise<re
       fail(
         'data',
         `${place} cannot be written`,
-        'Give this user the right to write there, or choose another directory with --data.',
+        'Make it writable for this user, or choose another directory with --data.',
       ),
     ];
-  found.push(isThere ? ok('data', directory) : ok('data', `${directory} is made at the first start`));
+  found.push(isThere ? ok('data', directory) : ok('data', `${directory} is created at the first start`));
   const secret = join(directory, 'secret');
   if (existsSync(secret) && process.platform !== 'win32' && (statSync(secret).mode & 0o077) !== 0)
-    found.push(warn('data', `others may read ${secret}`, `Run chmod 600 ${secret}.`));
+    found.push(warn('data', `other users can read ${secret}`, `Run chmod 600 ${secret}.`));
   const { bavail, bsize } = await statfs(place);
   const free = bavail * bsize;
   const mebibytes = Math.floor(free / 1024 / 1024);
   found.push(
     free >= diskBytesMin
       ? ok('disk', `${mebibytes} MiB are free`)
-      : warn('disk', `only ${mebibytes} MiB are free`, 'Make room: a database that cannot write stops.'),
+      : warn(
+          'disk',
+          `only ${mebibytes} MiB are free`,
+          'Free some space: a database that cannot write stops.',
+        ),
   );
   return found;
 }
 
 export function checkSecret({ session: { env } }: Looking): Finding {
   const secret = env.SANDBANK_SECRET ?? '';
-  const make = '"openssl rand -hex 32" makes one; all nodes need the same.';
+  const make = 'Create one with "openssl rand -hex 32"; all nodes need the same.';
   if (secret !== '' && secret.length < 32) return fail('secret', 'SANDBANK_SECRET is too short', make);
   if (secret !== '') return ok('secret', 'SANDBANK_SECRET is set');
   if (env.DATABASE_URL) return fail('secret', 'SANDBANK_SECRET is not set, and DATABASE_URL is', make);
-  return ok('secret', 'made by the server and kept with its data');
+  return ok('secret', 'created by the server and stored with its data');
 }

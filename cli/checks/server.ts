@@ -1,5 +1,6 @@
 import type { Sandbank } from '../../sdk/client.ts';
 import { isSandbankError } from '../failure.ts';
+import { keyAdvice } from '../settings.ts';
 import { type Finding, fail, type Looking, ok, warn } from './check.ts';
 
 const skewMsMax = 5_000;
@@ -11,7 +12,7 @@ export interface Reached {
   readonly findings: readonly Finding[];
 }
 
-/** Whether a server answers, and whether its clock is that of this machine. */
+/** Whether a server responds, and whether its clock agrees with this machine. */
 export async function checkServer({ session: { settings } }: Looking): Promise<Reached> {
   const { url, origins } = settings;
   const from = {
@@ -21,7 +22,7 @@ export async function checkServer({ session: { settings } }: Looking): Promise<R
     default: 'the default',
     nowhere: '',
   }[origins.url];
-  const mend = 'Start it with "sandbank start", or give its address with --url or SANDBANK_URL.';
+  const fix = 'Start it with "sandbank start", or give its address with --url or SANDBANK_URL.';
   try {
     const since = Date.now();
     const answer = await fetch(new URL('/readyz', url), { signal: AbortSignal.timeout(answerMsMax) });
@@ -30,14 +31,14 @@ export async function checkServer({ session: { settings } }: Looking): Promise<R
     if (!body.includes('"sandbox":true'))
       return {
         isReachable: false,
-        findings: [fail('server', `${url} answers, but is no Sandbank server`, 'Check the address.')],
+        findings: [fail('server', `${url} responds, but is not a Sandbank server`, 'Check the address.')],
       };
     const ready = answer.ok
       ? ok('server', `${url} (from ${from}) is ready`)
       : fail(
           'server',
           `${url} is not ready (${answer.status})`,
-          'Look at its log; most often the database is away.',
+          'Check its log; usually the database is unreachable.',
         );
     return { isReachable: true, findings: [ready, ...skew(answer.headers.get('date'), since + tookMs / 2)] };
   } catch (error) {
@@ -48,14 +49,14 @@ export async function checkServer({ session: { settings } }: Looking): Promise<R
         fail(
           'server',
           `${url} (from ${from}) cannot be reached${code === undefined ? '' : `: ${code}`}`,
-          mend,
+          fix,
         ),
       ],
     };
   }
 }
 
-/** Signatures of webhooks carry a time, and receivers refuse what is five minutes off. The header has whole seconds. */
+/** Webhook signatures carry a time, and receivers reject one that is five minutes off. The header has whole seconds. */
 export function skew(date: string | null, now: number): readonly Finding[] {
   const at = date === null ? Number.NaN : Date.parse(date);
   if (Number.isNaN(at)) return [];
@@ -65,22 +66,16 @@ export function skew(date: string | null, now: number): readonly Finding[] {
     warn(
       'time',
       `this machine and the server are ${Math.round(offMs / 1_000)} seconds apart`,
-      'Let both be set by NTP: signatures are refused when they are too old.',
+      'Synchronize both with NTP: receivers reject signatures that are too old.',
     ),
   ];
 }
 
-/** Whether the key is good, and how the endpoints of its organization are doing. */
+/** Whether the key is valid, and the health of its application's endpoints. */
 export async function checkKey({ session }: Looking): Promise<readonly Finding[]> {
   const { origins } = session.settings;
   if (session.settings.apiKey === undefined)
-    return [
-      warn(
-        'key',
-        'there is no API key',
-        'Set SANDBANK_API_KEY, or run this in the folder where "sandbank start" runs.',
-      ),
-    ];
+    return [warn('key', 'there is no API key', keyAdvice(session.settings))];
   try {
     const sandbank = await session.sandbank({ retriesMax: 0 });
     const { apiKey, organization } = await sandbank.status();
@@ -89,14 +84,14 @@ export async function checkKey({ session }: Looking): Promise<readonly Finding[]
       ...(await checkWebhooks(sandbank)),
     ];
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
+    const message = error instanceof Error ? error.message : String(error);
     return [
       fail(
         'key',
-        words,
+        message,
         isSandbankError(error) && error.status === 401
-          ? 'Make another one: "sandbank keys create", or in the console.'
-          : 'See what it says.',
+          ? 'Create another one with "sandbank keys create", or in the console.'
+          : 'Follow the message.',
       ),
     ];
   }
@@ -105,7 +100,7 @@ export async function checkKey({ session }: Looking): Promise<readonly Finding[]
 async function checkWebhooks(sandbank: Sandbank): Promise<readonly Finding[]> {
   const page = await sandbank.webhooks.list({ limit: 100 }).catch(() => undefined);
   if (page === undefined)
-    return [warn('webhooks', 'this key may not read endpoints', 'Use one with the scope webhooks:read.')];
+    return [warn('webhooks', 'this key cannot read endpoints', 'Use a key with the scope webhooks:read.')];
   if (page.data.length === 0)
     return [ok('webhooks', 'none are registered; "sandbank listen" forwards events without one')];
   const disabled = page.data.filter(({ status }) => status === 'disabled');
@@ -117,14 +112,14 @@ async function checkWebhooks(sandbank: Sandbank): Promise<readonly Finding[]> {
       warn(
         'webhooks',
         `${url} is disabled (${disabledReason})`,
-        `Mend it, then enable ${id} in the console.`,
+        `Fix the receiver, then run "sandbank webhooks enable ${id}".`,
       ),
     ),
     ...failing.map(({ id, url, health }) =>
       warn(
         'webhooks',
-        `${url} fails since ${health.failingSince}`,
-        `Run "sandbank webhooks test ${id}" to see what it answers.`,
+        `${url} has been failing since ${health.failingSince}`,
+        `Run "sandbank webhooks test ${id}" to see its response.`,
       ),
     ),
   ];

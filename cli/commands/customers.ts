@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
-import type { Customer, CustomerCreate, ListCustomersQuery } from '../../sdk/client.ts';
+import type { Customer, CustomerCreate, CustomerUpdate, ListCustomersQuery } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
 import { fields } from '../layout.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
-import { pairs } from '../reading.ts';
+import { list, pairs } from '../reading.ts';
+
+const clearable = ['name', 'email', 'phone', 'reference'] as const;
 
 interface CreateOptions {
   readonly name?: string;
@@ -14,8 +16,12 @@ interface CreateOptions {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
+interface UpdateOptions extends CreateOptions {
+  readonly clear?: readonly string[];
+}
+
 export function addCustomers(program: Command): void {
-  const customers = group(program, 'customers', 'Create and look up customers');
+  const customers = group(program, 'customers', 'Create, update and archive customers');
   declare<CreateOptions>(customers, 'create', {
     summary: 'Create a customer',
     options: [
@@ -30,6 +36,39 @@ export function addCustomers(program: Command): void {
       if (name === undefined && email === undefined) throw wrongUsage('--name or --email is missing.');
       const body = given({ name, email, phone, reference, metadata }) as CustomerCreate;
       const customer = await (await session.sandbank()).customers.create(body);
+      session.out.show(customer, () => customerText(customer));
+      return undefined;
+    },
+  });
+  declare<UpdateOptions>(customers, 'update <id>', {
+    summary: 'Change fields of a customer',
+    options: [
+      ['--name <name>', 'new name'],
+      ['--email <address>', 'new email address'],
+      ['--phone <number>', 'new phone number'],
+      ['--reference <text>', 'new reference'],
+      ['--metadata <name=value>', 'replaces all metadata; may be repeated', pairs],
+      ['--clear <fields>', `fields to clear: ${clearable.join(', ')}`, list],
+    ],
+    examples: [
+      ['customers update cus_... --email ada@example.test'],
+      ['customers update cus_... --clear phone,reference'],
+    ],
+    run: async (session, { clear = [], ...fields }, id = '') => {
+      const wrong = clear.find((name) => !clearable.some((one) => one === name));
+      if (wrong !== undefined) throw wrongUsage(`--clear takes ${clearable.join(', ')}, not "${wrong}".`);
+      const body = { ...given(fields), ...Object.fromEntries(clear.map((name) => [name, null])) };
+      if (Object.keys(body).length === 0) throw wrongUsage('Give at least one field to change.');
+      const customer = await (await session.sandbank()).customers.update(id, body as CustomerUpdate);
+      session.out.show(customer, () => customerText(customer));
+      return undefined;
+    },
+  });
+  declare(customers, 'archive <id>', {
+    summary: 'Archive a customer: it stays readable but accepts no new payments',
+    examples: [['customers archive cus_...']],
+    run: async (session, _options, id = '') => {
+      const customer = await (await session.sandbank()).customers.archive(id);
       session.out.show(customer, () => customerText(customer));
       return undefined;
     },
@@ -62,7 +101,7 @@ export function addCustomers(program: Command): void {
   });
 }
 
-function customerText({ id, status, name, email, phone, reference }: Customer): string {
+function customerText({ id, status, name, email, phone, reference, metadata }: Customer): string {
   return fields([
     ['customer', id],
     ['status', status],
@@ -70,5 +109,11 @@ function customerText({ id, status, name, email, phone, reference }: Customer): 
     ['email', email],
     ['phone', phone],
     ['reference', reference],
+    [
+      'metadata',
+      Object.entries(metadata)
+        .map((pair) => pair.join('='))
+        .join(', '),
+    ],
   ]);
 }

@@ -6,10 +6,9 @@ import { exits } from '../problem.ts';
 
 export function addDoctor(program: Command): void {
   declare<{ readonly data?: string }>(program, 'doctor', {
-    summary:
-      'Look for what is wrong with this machine, the database, the server and the key, and say how to mend it',
-    details: 'Nothing is changed. It ends with 1 when something fails; warnings do not count.',
-    options: [['--data <dir>', 'data directory to look at (SANDBANK_DATA_DIR, ./.sandbank)']],
+    summary: 'Diagnose the machine, database, server and API key, and suggest fixes',
+    details: 'It changes nothing. It exits with 1 when a check fails; warnings do not count.',
+    options: [['--data <dir>', 'data directory to check (SANDBANK_DATA_DIR, ./.sandbank)']],
     examples: [['doctor'], ['doctor --json | jq \'.findings[] | select(.outcome != "ok")\'']],
     run: async (session, { data }) => {
       const [machine, database, server] = await Promise.all([
@@ -18,24 +17,24 @@ export function addDoctor(program: Command): void {
         import('../checks/server.ts'),
       ]);
       const looking = { session, data };
-      session.out.progress('Looking...');
+      session.out.progress('Checking...');
       const reached = await server.checkServer(looking);
       const findings = [
         machine.checkNode(),
-        machine.checkBuild(),
+        ...machine.checkBuild(),
         ...(await machine.checkDataDirectory(looking)),
         machine.checkSecret(looking),
         ...(await database.checkDatabase(looking, reached.isReachable)),
-        await machine.checkPort(looking, reached.isReachable),
+        ...(await machine.checkPort(looking, reached.isReachable)),
         ...reached.findings,
         ...(reached.isReachable ? await server.checkKey(looking) : []),
       ];
-      const isWell = findings.every(({ outcome }) => outcome !== 'fail');
+      const isHealthy = findings.every(({ outcome }) => outcome !== 'fail');
       session.out.show(
-        { object: 'diagnosis', sandbox: true, status: isWell ? 'well' : 'ill', findings },
+        { object: 'diagnosis', sandbox: true, status: isHealthy ? 'healthy' : 'unhealthy', findings },
         () => text(session.out, findings),
       );
-      return isWell ? exits.fine : exits.refused;
+      return isHealthy ? exits.fine : exits.refused;
     },
   });
 }
@@ -44,9 +43,9 @@ function text({ paint }: Output, findings: readonly Finding[]): string {
   const marks = { ok: paint.green('ok  '), warn: paint.yellow('warn'), fail: paint.red('fail') };
   const width = Math.max(...findings.map(({ name }) => name.length));
   return findings
-    .flatMap(({ name, outcome, words, mend }) => [
-      `${marks[outcome]}  ${name.padEnd(width)}  ${words}`,
-      ...(mend === null ? [] : [`${' '.repeat(width + 8)}${paint.dim(mend)}`]),
+    .flatMap(({ name, outcome, message, fix }) => [
+      `${marks[outcome]}  ${name.padEnd(width)}  ${message}`,
+      ...(fix === null ? [] : [`${' '.repeat(width + 8)}${paint.dim(fix)}`]),
     ])
     .join('\n');
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { EventReplay } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
 import { follow, recent } from '../follow.ts';
 import { untilInterrupted } from '../interrupt.ts';
@@ -44,7 +45,8 @@ export function addEvents(program: Command): void {
         signal: untilInterrupted(),
         eventTypes: types,
         backlog,
-        onOpen: (isFirst) => out.say(isFirst ? 'Following. Ctrl-C ends it.' : 'Connected again.'),
+        out,
+        onOpen: () => out.say('Following. Press Ctrl-C to stop.'),
       });
       for await (const event of following) tell(out, event);
       return undefined;
@@ -79,16 +81,18 @@ export function addEvents(program: Command): void {
         id,
         webhook === undefined ? {} : { webhookId: webhook },
       );
-      session.out.show(replay, () =>
-        fields([
-          ['event', replay.eventId],
-          ['endpoints', replay.replayed],
-          ['deliveries', replay.deliveryIds.join(' ')],
-        ]),
-      );
+      session.out.show(replay, () => replayedText(replay));
       return undefined;
     },
   });
+}
+
+export function replayedText({ eventId, replayed, deliveryIds }: EventReplay): string {
+  return fields([
+    ['event', eventId],
+    ['endpoints', replayed],
+    ['deliveries', deliveryIds.join(' ')],
+  ]);
 }
 
 interface Told {

@@ -109,6 +109,15 @@ export function addFaults(program: Command): void {
       return undefined;
     },
   });
+  declare(faults, 'get <id>', {
+    summary: 'Show a fault plan and how many requests or webhooks it has affected',
+    examples: [['faults get flt_...']],
+    run: async (session, _options, id = '') => {
+      const plan = await (await session.sandbank()).faultPlans.retrieve(id);
+      session.out.show(plan, () => planText(plan));
+      return undefined;
+    },
+  });
   declare(faults, 'cancel <id>', {
     summary: 'End a fault plan: nothing is hit by it any more',
     examples: [['faults cancel flt_...']],

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Sandbank } from '../../sdk/client.ts';
 import { declare } from '../declare.ts';
 import { type Followed, follow, recent } from '../follow.ts';
-import { type Forwarded, Forwarder } from '../forward.ts';
+import { type Forwarded, Forwarder, targetUrl } from '../forward.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import type { Output } from '../output.ts';
 import { wrongUsage } from '../problem.ts';
@@ -21,23 +21,21 @@ interface ListenOptions {
 
 export function addListen(program: Command): void {
   declare<ListenOptions>(program, 'listen', {
-    summary: 'Forward the events of the sandbox to a URL of this machine, signed as webhooks are',
+    summary: 'Forward sandbox events to a URL on this machine, signed like webhooks',
     details:
-      'The server need not reach this machine: it may run anywhere. Each event is a POST with the same payload and headers as a webhook. The secret stays the same for a key. When the connection breaks, nothing is lost: it comes back and goes on behind the last event. Events that are replayed are forwarded again.',
+      'The server does not need to reach this machine, so it can run anywhere. Each event is a POST with the payload and headers of a webhook. The secret is the same for every run with the same API key. After a lost connection the command reconnects and continues after the last event, so no event is missed. Replayed events are forwarded again.',
     options: [
-      ['--forward-to <url>', 'where events are sent, such as http://127.0.0.1:3000/webhooks'],
+      ['--forward-to <url>', 'where to send events: a URL, localhost:3000/webhooks or 3000/webhooks'],
       ['--events <types>', 'only these types: payment.captured, or payment.* for all of a kind', list],
-      ['--since <time>', 'begin with the events since then: an instant, or a duration such as 10m', since],
+      ['--since <time>', 'start with the events since then: an instant, or a duration such as 10m', since],
       ['--secret <whsec>', 'sign with this secret, such as that of an endpoint (SANDBANK_WEBHOOK_SECRET)'],
-      ['--print-secret', 'print the secret and end'],
-      ['--skip-verify', 'accept any certificate of the target'],
+      ['--print-secret', 'print the secret and exit'],
+      ['--skip-verify', 'accept any TLS certificate of the target'],
     ],
     examples: [
-      ['listen --forward-to http://127.0.0.1:3000/webhooks'],
-      [
-        "listen --forward-to http://127.0.0.1:3000/webhooks --events 'payment.*,refund.succeeded' --since 10m",
-      ],
-      ['listen --print-secret', 'for the settings of your program'],
+      ['listen --forward-to localhost:3000/webhooks'],
+      ["listen --forward-to 3000/webhooks --events 'payment.*,refund.succeeded' --since 10m"],
+      ['listen --print-secret', 'for the settings of your receiver'],
     ],
     run: async (session, options) => {
       const { out } = session;
@@ -55,7 +53,7 @@ export function addListen(program: Command): void {
   });
 }
 
-/** Stable for a key, without a file that could be lost: whoever has the key may know it, and nobody can find the key from it. */
+/** Derived from the API key, so that it is stable without a file; the key cannot be derived from it. */
 export function secretOf(apiKey: string): string {
   return `whsec_${createHmac('sha256', apiKey).update('sandbank listen').digest('base64')}`;
 }
@@ -67,30 +65,27 @@ async function listen(
   secret: string,
 ): Promise<void> {
   const { forwardTo, events, since, skipVerify } = options;
-  if (forwardTo === undefined || !/^https?:\/\//.test(forwardTo) || !URL.canParse(forwardTo))
-    throw wrongUsage('--forward-to must be a URL such as http://127.0.0.1:3000/webhooks.');
+  const url = forwardTo === undefined ? undefined : targetUrl(forwardTo);
+  if (url === undefined)
+    throw wrongUsage('--forward-to must be a URL or an address such as localhost:3000/webhooks.');
   const { signWebhook, webhookPayload } = await import('../../sdk/client.ts');
   const signal = untilInterrupted();
-  // Told at once when there is no server or no valid key; later failures are waited out.
+  // Fails at once without a server or a valid key; later failures are retried.
   const { application } = await sandbank.status({ retriesMax: 0, signal });
   const forwarder = new Forwarder({
-    url: forwardTo,
+    url,
     verifiesTls: skipVerify !== true,
     signal,
-    onWait: (error, waitMs) =>
-      out.say(out.paintAside.yellow(`${forwardTo}: ${error}; trying again in ${waitMs} ms`)),
+    onWait: (error, waitMs) => out.say(out.paintAside.yellow(`${url}: ${error}; retrying in ${waitMs} ms`)),
   });
   const following = follow(sandbank, {
     signal,
     eventTypes: events,
     backlog: () => (since === undefined ? Promise.resolve([]) : recent(sandbank, { since, types: events })),
-    onOpen: (isFirst) => {
-      if (isFirst) out.say(`Secret: ${secret}`);
-      out.say(
-        isFirst
-          ? `Listening to ${application.name}, forwarding to ${forwardTo}. Ctrl-C ends it.`
-          : 'Connected again.',
-      );
+    out,
+    onOpen: () => {
+      out.say(`Secret: ${secret}`);
+      out.say(`Listening to ${application.name}, forwarding to ${url}. Press Ctrl-C to stop.`);
     },
   });
   try {

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { ListRequestsQuery, LoggedRequestList, Sandbank } from '../../sdk/client.ts';
+import type { ListRequestsQuery, LoggedRequest, LoggedRequestList, Sandbank } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
 import { untilInterrupted } from '../interrupt.ts';
+import { fields } from '../layout.ts';
 import type { Output } from '../output.ts';
 import { given } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
@@ -69,6 +70,34 @@ export function addLogs(program: Command): void {
       return undefined;
     },
   });
+  declare(logs, 'get <id>', {
+    summary: 'Show a request with its body and the response, redacted',
+    examples: [['logs get req_...'], ['logs get req_... --json | jq -r .responseBody']],
+    run: async (session, _options, id = '') => {
+      const request = await (await session.sandbank()).requests.retrieve(id);
+      session.out.show(request, () => requestText(request));
+      return undefined;
+    },
+  });
+}
+
+function requestText(request: LoggedRequest): string {
+  const { id, at, method, path, query, httpStatus, durationMs, errorCode, actor, idempotencyKey } = request;
+  const facts = fields([
+    ['request', id],
+    ['at', at],
+    ['call', `${method} ${path}${query === null ? '' : `?${query}`}`],
+    ['operation', request.route],
+    ['response', `${httpStatus}${errorCode === null ? '' : ` ${errorCode}`}, ${durationMs} ms`],
+    ['actor', actor.name ?? actor.id],
+    ['idempotency key', idempotencyKey],
+    ['fault plan', request.faultPlanId],
+  ]);
+  const bodies = [
+    ['Request body', request.requestBody],
+    ['Response body', request.responseBody],
+  ].flatMap(([title, body]) => (body === null ? [] : [`${title}:\n${body}`]));
+  return [facts, ...bodies].join('\n\n');
 }
 
 /**

@@ -1,22 +1,14 @@
 import type { Command } from 'commander';
-import type {
-  ListPaymentsQuery,
-  Payment,
-  PaymentAdvance,
-  PaymentCreate,
-  Sandbank,
-} from '../../sdk/client.ts';
+import type { ListPaymentsQuery, Payment, PaymentAdvance, PaymentCreate } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
-import { fields } from '../layout.ts';
+import { actionsText, fields } from '../layout.ts';
 import { type AmountAsked, amountText, minorUnits } from '../money.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { amountOptions, paymentAmount } from '../payment-amount.ts';
 import { wrongUsage } from '../problem.ts';
-import { choice, list, pairs } from '../reading.ts';
-
-const amountOptions = [
-  ['--amount <major>', 'amount in major units, written with a dot: 12.50'],
-  ['--minor <count>', 'amount in minor units, a whole number: 1250'],
-] as const;
+import { actionOrState, choice, list, pairs } from '../reading.ts';
+import { declareRefund } from './refunds.ts';
+import { addTrail } from './trail.ts';
 
 interface CreateOptions extends AmountAsked {
   readonly currency: string;
@@ -35,10 +27,6 @@ interface AdvanceOptions extends AmountAsked {
   readonly failureCode?: string;
 }
 
-interface RefundOptions extends AmountAsked {
-  readonly reason?: string;
-}
-
 interface ListOptions extends PageOptions {
   readonly status?: string;
   readonly customer?: string;
@@ -55,14 +43,14 @@ export function addPayments(program: Command): void {
       ['--currency <code>', 'ISO 4217 code (EUR)', undefined, 'EUR'],
       [
         '--scenario <names>',
-        'what the simulated provider will do; several with commas for successive attempts',
+        'behavior of the simulated provider; several, separated by commas, for successive attempts',
         list,
       ],
-      ['--card <number>', 'one of the test cards, which stands for a scenario'],
+      ['--card <number>', 'number of a test card, which selects a scenario'],
       ['--capture <method>', 'automatic or manual', choice('automatic', 'manual')],
-      ['--auto-advance', 'it moves by itself, with the clock'],
+      ['--auto-advance', 'advance automatically with the clock'],
       ['--customer <id>', 'customer that pays'],
-      ['--description <text>', 'shown to people'],
+      ['--description <text>', 'description for people'],
       ['--reference <text>', 'your own reference'],
       ['--metadata <name=value>', 'your own data; may be repeated', pairs],
     ],
@@ -70,7 +58,7 @@ export function addPayments(program: Command): void {
       ['payments create --amount 12.50 --currency EUR'],
       [
         'payments create --minor 1250 --scenario decline:insufficient_funds,approve',
-        'fails at first, then succeeds',
+        'fails first, then succeeds',
       ],
       ['payments create --amount 80.00 --capture manual --metadata order=42 --json'],
     ],
@@ -97,52 +85,28 @@ export function addPayments(program: Command): void {
     },
   });
   declare<AdvanceOptions>(payments, 'advance <id> [action]', {
-    summary: 'Advance a payment: by its scenario, by an action, or by the shortest way to a state',
+    summary: 'Advance a payment: by its scenario, by an action, or by the shortest path to a state',
     options: [
-      ['--to <state>', 'go to this state by the shortest way'],
+      ['--to <state>', 'take the shortest path to this state'],
       ...amountOptions,
-      ['--failure-code <code>', 'why it fails, with fail or --to failed'],
+      ['--failure-code <code>', 'decline code, with fail or --to failed'],
     ],
     examples: [
-      ['payments advance pay_...', 'what its scenario says comes next'],
+      ['payments advance pay_...', 'the next step of its scenario'],
       ['payments advance pay_... capture --amount 5.00'],
       ['payments advance pay_... --to settled'],
     ],
     run: async (session, options, id = '', action) => {
-      if (action !== undefined && options.to !== undefined)
-        throw wrongUsage('Give an action or --to, not both.');
+      const step = actionOrState(action, options.to);
       const sandbank = await session.sandbank();
-      const amount = await amountOf(sandbank, id, options);
-      const body = given({
-        action,
-        to: options.to,
-        amount,
-        failureCode: options.failureCode,
-      }) as PaymentAdvance;
+      const amount = await paymentAmount(sandbank, id, options);
+      const body = given({ ...step, amount, failureCode: options.failureCode }) as PaymentAdvance;
       const payment = await sandbank.payments.advance(id, body);
       session.out.show(payment, () => paymentText(payment));
       return undefined;
     },
   });
-  declare<RefundOptions>(payments, 'refund <id>', {
-    summary: 'Refund a payment, in full or in part',
-    options: [...amountOptions, ['--reason <text>', 'why']],
-    examples: [['payments refund pay_...', 'all that is left'], ['payments refund pay_... --amount 2.50']],
-    run: async (session, options, id = '') => {
-      const sandbank = await session.sandbank();
-      const amount = await amountOf(sandbank, id, options);
-      const refund = await sandbank.payments.refund(id, given({ amount, reason: options.reason }));
-      session.out.show(refund, () =>
-        fields([
-          ['refund', refund.id],
-          ['status', refund.status],
-          ['amount', amountText(refund.amount, refund.currency)],
-          ['payment', refund.paymentId],
-        ]),
-      );
-      return undefined;
-    },
-  });
+  declareRefund(payments, 'refund <id>', 'payments refund');
   declare<ListOptions>(payments, 'list', {
     summary: 'List payments, newest first',
     options: [
@@ -172,13 +136,7 @@ export function addPayments(program: Command): void {
       return undefined;
     },
   });
-}
-
-/** Only `--amount` needs the currency of the payment, so only then is it asked for. */
-async function amountOf(sandbank: Sandbank, id: string, asked: AmountAsked): Promise<number | undefined> {
-  if (asked.amount === undefined) return minorUnits(asked, '');
-  const { currency } = await sandbank.payments.retrieve(id);
-  return minorUnits(asked, currency);
+  addTrail(payments, 'payments', 'pay_...');
 }
 
 function paymentText(payment: Payment): string {
@@ -202,6 +160,6 @@ function paymentText(payment: Payment): string {
     ['refunded', part(amountRefunded)],
     ['customer', customerId],
     ['failure', failure === null ? undefined : `${failure.code}: ${failure.message}`],
-    ['next', allowedActions.join(', ') || 'nothing: it has ended'],
+    ['actions', actionsText(allowedActions)],
   ]);
 }

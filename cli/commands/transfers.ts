@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import type { ListTransfersQuery, Transfer, TransferAdvance, TransferCreate } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
-import { fields } from '../layout.ts';
+import { actionsText, fields } from '../layout.ts';
 import { amountText, minorUnits } from '../money.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
-import { choice, list, pairs } from '../reading.ts';
+import { actionOrState, choice, list, pairs } from '../reading.ts';
+import { addTrail } from './trail.ts';
 
 interface CreateOptions {
   readonly from: string;
@@ -103,12 +104,9 @@ export function addTransfers(program: Command): void {
       ['transfers advance trf_... return --return-code account_closed'],
     ],
     run: async (session, options, id = '', action) => {
-      if (action !== undefined && options.to !== undefined)
-        throw wrongUsage('Give an action or --to, not both.');
       const { to, beneficiary, returnCode, failureCode } = options;
       const body = given({
-        action,
-        to,
+        ...actionOrState(action, to),
         beneficiary: beneficiary === undefined ? undefined : { name: beneficiary },
         returnCode,
         failureCode,
@@ -157,6 +155,7 @@ export function addTransfers(program: Command): void {
       return undefined;
     },
   });
+  addTrail(transfers, 'transfers', 'trf_...');
 }
 
 /** As for payments, in the words of the flags that were used. */
@@ -198,6 +197,6 @@ function transferText(transfer: Transfer): string {
     ['arrives', `${amountText(targetAmount, targetCurrency)} at ${rate}`],
     ['failure', failure === null ? undefined : `${failure.code}: ${failure.message}`],
     ['returned', returnCode],
-    ['next', allowedActions.join(', ') || 'nothing: it has ended'],
+    ['actions', actionsText(allowedActions)],
   ]);
 }

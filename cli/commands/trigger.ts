@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { Capabilities, EventCreate } from '../../sdk/client.ts';
 import { declare } from '../declare.ts';
+import { type JsonObject, jsonObject, readData, withField } from '../json-data.ts';
 import { fields, table } from '../layout.ts';
 import { wrongUsage } from '../problem.ts';
 import { looseJson, pairs } from '../reading.ts';
@@ -14,7 +13,7 @@ interface TriggerOptions {
   readonly list?: true;
 }
 
-type Data = Record<string, unknown>;
+const dataMessage = '--data must be a JSON object, @FILE, or - for the standard input.';
 
 export function addTrigger(program: Command): void {
   declare<TriggerOptions>(program, 'trigger [type]', {
@@ -43,7 +42,10 @@ export function addTrigger(program: Command): void {
       }
       if (type === undefined)
         throw wrongUsage('The type is missing, such as payment.captured; --list shows them all.');
-      const given = options.data === undefined ? undefined : parse(await readData(session, options.data));
+      const given =
+        options.data === undefined
+          ? undefined
+          : jsonObject(await readData(session, options.data), dataMessage);
       const overrides = Object.entries(options.override ?? {});
       const base =
         given ?? (overrides.length === 0 ? undefined : exampleOf(await sandbank.capabilities(), type));
@@ -78,37 +80,8 @@ function listTypes({ out }: Session, { events }: Capabilities): undefined {
   return undefined;
 }
 
-function exampleOf({ events }: Capabilities, type: string): Data {
+function exampleOf({ events }: Capabilities, type: string): JsonObject {
   const found = events.find((event) => event.type === type);
   if (!found) throw wrongUsage(`There is no event type "${type}"; "sandbank trigger --list" shows them all.`);
   return found.example.data;
-}
-
-async function readData({ stdin }: Session, from: string): Promise<string> {
-  if (from === '-') return text(stdin);
-  return from.startsWith('@') ? readFile(from.slice(1), 'utf8') : from;
-}
-
-function parse(json: string): Data {
-  try {
-    const value: unknown = JSON.parse(json);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Data;
-  } catch {
-    // Said below.
-  }
-  throw wrongUsage('--data must be a JSON object, @FILE, or - for the standard input.');
-}
-
-/** The same data with one field set; objects on the way are made, places in lists are numbers. */
-export function withField(data: Data, path: string, value: unknown): Data {
-  const [name = '', ...rest] = path.split('.');
-  if (name === '' || name === '__proto__')
-    throw wrongUsage(`"${path}" is no path; it looks like paymentMethod.type.`);
-  const inner = data[name];
-  const next =
-    rest.length === 0
-      ? value
-      : withField(typeof inner === 'object' && inner !== null ? (inner as Data) : {}, rest.join('.'), value);
-  if (!Array.isArray(data)) return { ...data, [name]: next };
-  return Object.assign([...(data as unknown[])], { [name]: next }) as unknown as Data;
 }

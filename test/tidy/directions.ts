@@ -132,6 +132,7 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['cli/commands/migrate.ts', ['cli/', 'src/main.ts']],
   ['cli/checks/database.ts', ['cli/', 'src/main.ts']],
   ['cli/commands/examine.ts', ['cli/', 'sdk/', 'src/examiner/']],
+  ['cli/raw-request.ts', ['cli/', 'sdk/', 'src/kernel/nearest.ts']],
   ['cli/', ['cli/', 'sdk/']],
   ['console/', ['console/', 'sdk/index.ts']],
 ];

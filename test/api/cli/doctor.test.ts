@@ -1,10 +1,12 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Finding } from '../../../cli/checks/check.ts';
-import { checkNode } from '../../../cli/checks/machine.ts';
+import { checkBuild, checkNode } from '../../../cli/checks/machine.ts';
 import { skew } from '../../../cli/checks/server.ts';
 import { type CommandWorld, openCommandWorld, run } from '../../support/command.ts';
 import { createDatabase } from '../../support/postgres.ts';
@@ -39,7 +41,7 @@ describe('sandbank doctor and migrate', () => {
 
   test('finds nothing wrong with a server that is well, in JSON and in words', async () => {
     const well = await diagnose({});
-    expect(well).toMatchObject({ code: 0, object: 'diagnosis', status: 'well' });
+    expect(well).toMatchObject({ code: 0, object: 'diagnosis', status: 'healthy' });
     for (const name of ['node', 'data', 'disk', 'secret', 'database', 'server', 'time', 'key', 'webhooks'])
       expect(named(well, name)).toMatchObject([{ outcome: 'ok' }]);
     const words = await run(['doctor'], { env: world.env, directory: folder });
@@ -47,29 +49,29 @@ describe('sandbank doctor and migrate', () => {
     expect(words.stdout).not.toContain(world.owner.key);
   });
 
-  test('names what fails, ends with 1, and says how to mend each', async () => {
+  test('names what fails, ends with 1, and says how to fix each', async () => {
     const away = await diagnose({ SANDBANK_URL: `http://127.0.0.1:${await freePort()}` });
-    expect(away).toMatchObject({ code: 1, status: 'ill' });
+    expect(away).toMatchObject({ code: 1, status: 'unhealthy' });
     expect(named(away, 'server')).toMatchObject([
       {
         outcome: 'fail',
-        words: expect.stringMatching(/ECONNREFUSED/),
-        mend: expect.stringMatching(/sandbank start/),
+        message: expect.stringMatching(/ECONNREFUSED/),
+        fix: expect.stringMatching(/sandbank start/),
       },
     ]);
     const stranger = await diagnose({ SANDBANK_API_KEY: newKey() });
     expect(named(stranger, 'key')).toMatchObject([
-      { outcome: 'fail', mend: expect.stringMatching(/keys create/) },
+      { outcome: 'fail', fix: expect.stringMatching(/keys create/) },
     ]);
     const keyless = await diagnose({ SANDBANK_API_KEY: '' });
     expect(keyless.code).toBe(0);
     expect(named(keyless, 'key')).toMatchObject([{ outcome: 'warn' }]);
     const shared = await diagnose({ DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/x' });
     expect(named(shared, 'database')).toMatchObject([
-      { outcome: 'fail', words: expect.stringMatching(/ECONNREFUSED/) },
+      { outcome: 'fail', message: expect.stringMatching(/ECONNREFUSED/) },
     ]);
     expect(named(shared, 'secret')).toMatchObject([
-      { outcome: 'fail', mend: expect.stringMatching(/openssl rand/) },
+      { outcome: 'fail', fix: expect.stringMatching(/openssl rand/) },
     ]);
     expect(JSON.stringify(shared)).not.toContain('hunter2');
     const file = join(folder, 'file');
@@ -92,13 +94,54 @@ describe('sandbank doctor and migrate', () => {
     );
     expect(named(warned, 'data').map(({ outcome }) => outcome)).toEqual(['ok', 'warn']);
     expect(named(warned, 'webhooks')).toMatchObject([
-      { outcome: 'warn', words: expect.stringMatching(/is disabled/) },
+      { outcome: 'warn', message: expect.stringMatching(/is disabled/) },
     ]);
-    expect(named(warned, 'port')).toMatchObject([
-      { outcome: 'ok', words: expect.stringMatching(/where the server listens/) },
+    expect(named(warned, 'webhooks')[0]?.fix).toBe(
+      `Fix the receiver, then run "sandbank webhooks enable ${body.id}".`,
+    );
+    expect(named(warned, 'port')).toEqual([]);
+    const away = `http://127.0.0.1:${await freePort()}`;
+    const taken = await diagnose({ PORT: port, SANDBANK_URL: away }, '--data', data);
+    expect(named(taken, 'port')).toMatchObject([{ outcome: 'warn', fix: expect.stringMatching(/--port/) }]);
+  });
+
+  test('says nothing of the default port while a server responds elsewhere', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    expect(named(await diagnose({ PORT: String(port) }), 'port')).toEqual([]);
+    other.close();
+  });
+
+  test('for a missing key, names the folder of the server only outside of it', async () => {
+    const outside = await diagnose({ SANDBANK_API_KEY: '', SANDBANK_OPERATOR_TOKEN: '' });
+    expect(named(outside, 'key')[0]?.fix).toMatch(/in the console at http.*\/console.* the folder where/);
+    const operator = await diagnose({ SANDBANK_API_KEY: '' });
+    expect(named(operator, 'key')[0]?.fix).toMatch(/sandbank keys create/);
+    const data = join(folder, 'noted');
+    mkdirSync(data);
+    writeFileSync(join(data, 'cli.json'), JSON.stringify({ url: world.url }));
+    const inside = await diagnose({
+      SANDBANK_API_KEY: '',
+      SANDBANK_OPERATOR_TOKEN: '',
+      SANDBANK_DATA_DIR: data,
+    });
+    expect(named(inside, 'key')[0]?.fix).toMatch(/in the console at/);
+    expect(named(inside, 'key')[0]?.fix).not.toMatch(/folder/);
+  });
+
+  test('checks the build of a checkout, and not that of an installed package', () => {
+    const root = join(folder, 'package');
+    mkdirSync(join(root, 'migrations'), { recursive: true });
+    mkdirSync(join(root, 'dist'));
+    writeFileSync(join(root, 'dist', '.stamp'), '');
+    writeFileSync(join(root, 'migrations', '0001.sql'), '');
+    utimesSync(join(root, 'dist', '.stamp'), 0, 0);
+    expect(checkBuild(root)).toEqual([]);
+    mkdirSync(join(root, 'src'));
+    expect(checkBuild(root)).toMatchObject([
+      { outcome: 'warn', message: expect.stringMatching(/0001\.sql/) },
     ]);
-    const taken = await diagnose({ PORT: port, SANDBANK_URL: 'http://127.0.0.1:1234' }, '--data', data);
-    expect(named(taken, 'port')).toMatchObject([{ outcome: 'warn', mend: expect.stringMatching(/--port/) }]);
   });
 
   test('judges versions and clocks', () => {
@@ -118,7 +161,7 @@ describe('sandbank doctor and migrate', () => {
     expect(look.code).toBe(0);
     expect(pending[0]).toMatch(/^1 /);
     expect(named(await diagnose(env), 'migrations')).toMatchObject([
-      { outcome: 'warn', mend: expect.stringMatching(/sandbank migrate/) },
+      { outcome: 'warn', fix: expect.stringMatching(/sandbank migrate/) },
     ]);
     const done = await run(['migrate'], { env });
     expect([done.code, done.stderr]).toEqual([0, '']);

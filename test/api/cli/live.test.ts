@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withField } from '../../../cli/commands/trigger.ts';
+import { withField } from '../../../cli/json-data.ts';
 import { type CommandWorld, openCommandWorld, run } from '../../support/command.ts';
 
 interface Shown {

@@ -94,19 +94,11 @@ describe('sandbank listen', () => {
     const { body: earlier } = await world.owner.client.post('developer_api_customers', { name: 'Earlier' });
     const port = await freePort();
     const running = new RunningCommand(
-      [
-        'listen',
-        '--forward-to',
-        `http://127.0.0.1:${port}/`,
-        '--since',
-        '5m',
-        '--events',
-        'customer.created',
-      ],
+      ['listen', '--forward-to', `127.0.0.1:${port}/hook`, '--since', '5m', '--events', 'customer.created'],
       { env: world.env },
     );
     listening = running;
-    await running.waitForOutput(/ECONNREFUSED; trying again in/, 'stderr');
+    await running.waitForOutput(/ECONNREFUSED; retrying in/, 'stderr');
     const late = await openReceiver(undefined, port);
     await running.waitForOutput(/-> 204/);
     await late.waitFor(1);
@@ -123,7 +115,7 @@ describe('sandbank listen', () => {
 
   test.each<[string, readonly string[], RegExp]>([
     ['no target', [], /--forward-to must be a URL/],
-    ['a target that is none', ['--forward-to', 'localhost:3000'], /--forward-to must be a URL/],
+    ['a target that is not an address', ['--forward-to', 'hook'], /--forward-to must be a URL/],
     ['a secret that is none', ['--forward-to', 'http://127.0.0.1:1/', '--secret', 'hunter2'], /whsec_/],
     ['a time that is none', ['--forward-to', 'http://127.0.0.1:1/', '--since', 'noon'], /--since/],
   ])('refuses %s with 2', async (_what, args, words) => {
@@ -174,6 +166,7 @@ describe('sandbank listen and a server that goes away', () => {
     await create();
     await receiver.waitFor(1);
     await server.kill();
+    await listening.waitForOutput(/Connection lost/, 'stderr');
     server = await startServer(options);
     // Made before the listener is back: it waits two seconds before it tries again.
     await create();

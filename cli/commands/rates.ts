@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import { declare } from '../declare.ts';
+import { given, showPage } from '../paging.ts';
+
+interface RatesOptions {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export function addRates(program: Command): void {
+  declare<RatesOptions>(program, 'rates', {
+    summary: 'Show the current FX rates of a currency',
+    options: [
+      ['--from <code>', 'source currency (USD)'],
+      ['--to <code>', 'only into this currency'],
+    ],
+    examples: [['rates --from EUR'], ['rates --from EUR --to JPY --json']],
+    run: async (session, { from, to }) => {
+      const query = given({ sourceCurrency: from, targetCurrency: to });
+      const pages = (await session.sandbank()).fxRates.list(query);
+      await showPage(session.out, pages, ['PAIR', 'RATE', 'MID-MARKET', 'MARGIN'], (one) => [
+        one.id,
+        one.rate,
+        one.midMarketRate,
+        `${one.marginBasisPoints} bp`,
+      ]);
+      return undefined;
+    },
+  });
+}

@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { declare } from '../declare.ts';
+import { table } from '../layout.ts';
+import { wrongUsage } from '../problem.ts';
+
+export function addStateMachines(program: Command): void {
+  declare(program, 'state-machines [resource]', {
+    summary: 'Show the lifecycles: actions, states and the events they emit',
+    examples: [['state-machines payment'], ["state-machines --json | jq '.machines[].resource'"]],
+    run: async (session, _options, resource) => {
+      const all = await (await session.sandbank()).stateMachines();
+      const machines = all.machines.filter((one) => resource === undefined || one.resource === resource);
+      if (machines.length === 0)
+        throw wrongUsage(
+          `There is no resource "${resource}". Choose one of ${all.machines.map((one) => one.resource).join(', ')}.`,
+        );
+      const rows = machines.flatMap(({ resource, moves }) =>
+        moves.map(({ action, from, to, events, condition }) => [
+          resource,
+          action,
+          from.join(', ') || '(new)',
+          to.join(', '),
+          events.join(', '),
+          condition ?? '',
+        ]),
+      );
+      session.out.show({ ...all, machines }, () =>
+        table(['RESOURCE', 'ACTION', 'FROM', 'TO', 'EVENTS', 'CONDITION'], rows),
+      );
+      return undefined;
+    },
+  });
+}
