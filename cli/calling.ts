@@ -2,6 +2,9 @@ import type { Sandbank } from '../sdk/client.ts';
 import { operations } from '../sdk/generated/operations.ts';
 import type { CallOptions, Operation } from '../sdk/operation.ts';
 
+/** The server takes half a minute at most for an examination, and responds after it. */
+export const examinationMsMax = 60_000;
+
 type Method = (...given: unknown[]) => PromiseLike<unknown>;
 
 /** The row of an operation, by the id that it has in the document. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Clock, ClockAdvanced } from '../../sdk/client.ts';
+import type { Clock, ClockAdvanced, Sandbank } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
 import { fields, table } from '../layout.ts';
 import { CliProblem, wrongUsage } from '../problem.ts';
@@ -25,21 +25,23 @@ export function addClock(program: Command): void {
       if ((to === undefined) === (text === undefined))
         throw wrongUsage('Give a duration such as 3d4h, or --to TIME, one of them.');
       const seconds = text === undefined ? undefined : readDuration(text);
-      const { clock: api } = await session.sandbank();
+      const sandbank = await session.sandbank();
+      const { clock: api } = sandbank;
       let answer = await api.advance(seconds === undefined ? { to: to ?? '' } : { seconds });
       const happened = [...answer.happened];
       for (let call = 1; !answer.complete; call += 1) {
         const target = answer.left?.to;
         if (target === undefined || call >= callsMax)
           throw new CliProblem(
-            `The clock is at ${answer.now}, and more is due than ${callsMax} calls can run. Advance again.`,
+            `The clock is at ${answer.now}; ${callsMax} calls were not enough to run everything that is due. Advance again.`,
           );
-        session.out.progress(`${happened.length} things happened, the clock is at ${answer.now}...`);
+        session.out.progress(`${happened.length} steps done, the clock is at ${answer.now}...`);
         answer = await api.advance({ to: target });
         happened.push(...answer.happened);
       }
       const whole = { ...answer, happened };
       session.out.show(whole, () => advancedText(whole));
+      if (!session.out.isJson) await reportDisabled(session, sandbank);
       return undefined;
     },
   });
@@ -59,7 +61,7 @@ function readDuration(text: string): number {
   try {
     return duration(text);
   } catch (error) {
-    throw wrongUsage(`"${text}" is no duration. ${error instanceof Error ? error.message : ''}`);
+    throw wrongUsage(`"${text}" is not a valid duration. ${error instanceof Error ? error.message : ''}`);
   }
 }
 
@@ -72,11 +74,11 @@ function clockText({ now, status, offsetSeconds }: Clock): string {
   return fields([
     ['now', now],
     ['status', status],
-    ['ahead', offsetSeconds === 0 ? 'not at all: it is real time' : aheadText(offsetSeconds)],
+    ['ahead', offsetSeconds === 0 ? '0s (real time)' : spanText(offsetSeconds)],
   ]);
 }
 
-function aheadText(seconds: number): string {
+function spanText(seconds: number): string {
   const days = Math.floor(seconds / 86_400);
   const hours = Math.floor((seconds % 86_400) / 3_600);
   const minutes = Math.floor((seconds % 3_600) / 60);
@@ -84,7 +86,31 @@ function aheadText(seconds: number): string {
 }
 
 function advancedText(answer: ClockAdvanced): string {
-  const rows = answer.happened.map((one) => [one.at, one.type, one.id, one.action, one.to ?? '']);
-  const what = rows.length === 0 ? 'Nothing was due.' : table(['AT', 'WHAT', 'ID', 'ACTION', 'NOW'], rows);
-  return `${what}\n\n${clockText(answer)}`;
+  const { happened, next, now } = answer;
+  const rows = happened.map((one) => [one.at, one.type, one.id, one.action, one.to ?? '']);
+  const steps =
+    rows.length === 0 ? 'Nothing was due.' : table(['AT', 'RESOURCE', 'ID', 'ACTION', 'STATUS'], rows);
+  const clock = clockText(answer);
+  // Only a complete advance of a server that knows the field says it.
+  if (next === undefined) return `${steps}\n\n${clock}`;
+  if (next === null) return `${steps}\n\n${clock}\nnext    nothing is scheduled`;
+  const wait = spanText(Math.ceil((Date.parse(next.at) - Date.parse(now)) / 1_000));
+  const what = next.id ?? `a webhook ${next.type}`;
+  return `${steps}\n\n${clock}\nnext    ${what} at ${next.at}, in ${wait}`;
+}
+
+const disabledMax = 5;
+
+/** An endpoint that fails for days is disabled, and here days pass within one command. */
+async function reportDisabled({ out }: Session, sandbank: Sandbank): Promise<void> {
+  const page = await sandbank.webhooks
+    .list({ status: 'disabled', limit: disabledMax })
+    .catch(() => undefined);
+  for (const { id, url, disabledReason } of page?.data ?? [])
+    if (disabledReason !== 'requested')
+      out.say(
+        out.paintAside.yellow(
+          `${url} is disabled (${disabledReason}). Run "sandbank webhooks enable ${id}" to send its held events.`,
+        ),
+      );
 }

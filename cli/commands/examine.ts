@@ -12,9 +12,6 @@ interface ExamineOptions {
   readonly eventType?: string;
 }
 
-/** The server takes half a minute at most, and answers after it. */
-const examinationMsMax = 60_000;
-
 /** The report of an examination, wherever it was made: both speak of it alike. */
 type Report = Awaited<ReturnType<typeof import('../../src/examiner/local.ts').examineUrl>>;
 
@@ -68,7 +65,7 @@ async function fromHere(
 }
 
 async function byServer(session: Session, { cases, eventType }: ExamineOptions, id: string): Promise<Report> {
-  const sandbank = await session.sandbank();
+  const [sandbank, { examinationMsMax }] = await Promise.all([session.sandbank(), import('../calling.ts')]);
   const body = given({ cases, eventType }) as WebhookExamination;
   return sandbank.webhooks.examine(id, body, { timeoutMs: examinationMsMax });
 }

@@ -15,7 +15,7 @@ export interface ExplainedError {
   readonly code: string;
   readonly status: number;
   readonly whatHappened: string;
-  readonly howToMendIt: string;
+  readonly howToFixIt: string;
   readonly retryHelps: boolean;
 }
 
@@ -24,10 +24,10 @@ export async function errorCatalogue(): Promise<readonly ExplainedError[]> {
   if (packageRoot === undefined) throw new Error('The documents of the package are not there.');
   const page = await readFile(new URL('docs/errors.md', packageRoot), 'utf8');
   return page.split('\n').flatMap((line) => {
-    const [, code, , status, whatHappened = '', howToMendIt = '', retry] =
+    const [, code, , status, whatHappened = '', howToFixIt = '', retry] =
       /^\| `(\w+)`( \(\w+\))? \| (\d{3}) \| (.*?) \| (.*?) \| (yes|no) \|$/.exec(line) ?? [];
     return code === undefined
       ? []
-      : [{ code, status: Number(status), whatHappened, howToMendIt, retryHelps: retry === 'yes' }];
+      : [{ code, status: Number(status), whatHappened, howToFixIt, retryHelps: retry === 'yes' }];
   });
 }

@@ -21,7 +21,7 @@ export interface McpSettings {
 
 type Input = Readonly<Record<string, unknown>>;
 
-const instructions = `Sandbank is a payment sandbox: no real money moves, so try things freely. A usual round: create_payment, advance_payment with "to", list_events with resourceId, advance_clock to let days pass. Amounts are integers in minor units (1250 is 12.50 EUR). A refusal names its code, what is allowed instead, and how to mend it; explain_error tells more.`;
+const instructions = `Sandbank is a payment sandbox: no real money moves, so experiment freely. A typical sequence: create_payment, advance_payment with "to", list_events with resourceId, advance_clock to let days pass. When a webhook receiver misbehaves: list_deliveries, get_delivery, test_webhook. Amounts are integers in minor units (1250 is 12.50 EUR). An error names its code, the allowed actions and the fix; explain_error explains a code.`;
 
 const documents = [
   { name: 'llms.txt', path: '/llms.txt', title: 'Sandbank for assistants', mimeType: 'text/plain' },
@@ -56,7 +56,7 @@ function addOperation(
   isRead: boolean,
   { sandbank }: McpSettings,
 ): void {
-  const { name, title, description, operation, names = {} } = tool;
+  const { name, title, description, operation, names = {}, timeoutMs } = tool;
   const schema = flatSchema(names, inputs[operation]?.schema as InputSchema | undefined);
   server.registerTool(
     name,
@@ -64,7 +64,13 @@ function addOperation(
       title,
       description,
       inputSchema: fromJsonSchema<Input>(schema as JsonSchemaType),
-      annotations: { title, readOnlyHint: isRead, destructiveHint: false, openWorldHint: false },
+      outputSchema: fromJsonSchema(outputSchemaOf(operation)),
+      annotations: {
+        title,
+        readOnlyHint: isRead,
+        destructiveHint: tool.isDestructive === true,
+        openWorldHint: tool.reachesOut === true,
+      },
     },
     (input) =>
       answered(async () => {
@@ -73,12 +79,31 @@ function addOperation(
         return call(await sandbank(), operation, {
           names: places.map((place) => String(input[place])),
           argument: fields,
+          options: { timeoutMs },
         });
       }),
   );
 }
 
-/** What is put together here, because no single operation answers it. */
+/**
+ * The fields that every response has. The fields of each record are in the OpenAPI document, which is a resource: listed with each tool,
+ * they would fill the context of an assistant.
+ */
+function outputSchemaOf(operation: string): JsonSchemaType {
+  const { gives } = operationOf(operation);
+  const text = { type: 'string' } as const;
+  const envelope = { object: text, sandbox: { const: true }, status: text, requestId: text };
+  const page = {
+    data: { type: 'array', items: { type: 'object' } },
+    hasMore: { type: 'boolean' },
+    nextCursor: { type: ['string', 'null'], description: 'cursor of the next page' },
+  } as const;
+  return gives === 'page'
+    ? { type: 'object', properties: { ...envelope, ...page }, required: ['object', ...Object.keys(page)] }
+    : { type: 'object', properties: envelope, required: ['object', 'sandbox', 'status'] };
+}
+
+/** Tools that combine operations or read the catalogue. */
 function addReadings(server: McpServer, { sandbank }: McpSettings): void {
   const annotations = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
   server.registerTool(
@@ -86,7 +111,7 @@ function addReadings(server: McpServer, { sandbank }: McpSettings): void {
     {
       title: 'List scenarios',
       description:
-        'What the simulated provider can be told to do with a payment or a transfer ("scenario" of create_payment and create_transfer), with the codes of declines, returns and failures.',
+        'The values of "scenario" in create_payment and create_transfer: what the simulated provider does with a payment or a transfer. Also lists the codes of declines, returns and failures.',
       inputSchema: fromJsonSchema<Input>({ type: 'object', properties: {}, additionalProperties: false }),
       annotations,
     },
@@ -103,10 +128,10 @@ function addReadings(server: McpServer, { sandbank }: McpSettings): void {
     {
       title: 'Explain an error code',
       description:
-        'What an error code of the API means, how to mend it, and whether trying again helps; such as invalid_state_transition. Without a code, all of them.',
+        'What an error code of the API means, how to fix it, and whether a retry helps; such as invalid_state_transition. Without a code, all of them.',
       inputSchema: fromJsonSchema<Input>({
         type: 'object',
-        properties: { code: { type: 'string', description: 'error.code of a refusal' } },
+        properties: { code: { type: 'string', description: 'error.code of an error response' } },
         additionalProperties: false,
       }),
       annotations,
@@ -118,7 +143,7 @@ function addReadings(server: McpServer, { sandbank }: McpSettings): void {
         const found = catalogue.find((one) => one.code === code);
         if (found === undefined)
           throw new Error(
-            `There is no error code ${JSON.stringify(code)}. Those that exist: ${catalogue.map((one) => one.code).join(', ')}.`,
+            `There is no error code ${JSON.stringify(code)}. Choose one of: ${catalogue.map((one) => one.code).join(', ')}.`,
           );
         return found;
       }),

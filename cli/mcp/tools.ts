@@ -1,3 +1,5 @@
+import { examinationMsMax } from '../calling.ts';
+
 /** A tool of the MCP server: an operation of the API under a name that says what it is for. */
 export interface OperationTool {
   readonly name: string;
@@ -7,6 +9,12 @@ export interface OperationTool {
   /** For an assistant that has never seen Sandbank: what it does, what to give, what comes back. */
   readonly description: string;
   readonly names?: Readonly<Record<string, string>>;
+  /** It deletes data. Assistants ask their user before they call such a tool. */
+  readonly isDestructive?: true;
+  /** It makes the server call a receiver outside of the sandbox. */
+  readonly reachesOut?: true;
+  /** When the call can take longer than the client waits by default. */
+  readonly timeoutMs?: number;
 }
 
 const amounts = 'Amounts are integers in minor units: 1250 is 12.50 EUR, and 1250 JPY.';
@@ -111,6 +119,47 @@ export const operationTools: readonly OperationTool[] = [
       'Send an event of any type to the webhook endpoints by hand, with the example of the type or with data of your own, to test a handler. No record is changed.',
   },
   {
+    name: 'list_webhooks',
+    title: 'List webhook endpoints',
+    operation: 'listWebhooks',
+    description:
+      'List the webhook endpoints of the application, newest first: URL, event types, and whether an endpoint is disabled and why.',
+  },
+  {
+    name: 'list_deliveries',
+    title: 'List webhook deliveries',
+    operation: 'listWebhookDeliveries',
+    description:
+      'List webhook deliveries, newest first, by status, endpoint (webhookId), event (eventId) or eventType. Use status "failed" to find out why a receiver did not process an event, then get_delivery for the details.',
+  },
+  {
+    name: 'get_delivery',
+    title: 'Get a webhook delivery',
+    operation: 'retrieveWebhookDelivery',
+    description:
+      'Read one delivery with every attempt: the request body and headers that were sent, and the status, headers and body of each response.',
+    names: { id: 'dlv_...' },
+  },
+  {
+    name: 'test_webhook',
+    title: 'Test a webhook endpoint',
+    operation: 'testWebhook',
+    description:
+      'Send one signed event to an endpoint now and return the response of its receiver. "type" selects the example event; without it webhook.tested is sent. No record is changed.',
+    names: { id: 'whk_...' },
+    reachesOut: true,
+  },
+  {
+    name: 'examine_webhook',
+    title: 'Examine a webhook receiver',
+    operation: 'examineWebhook',
+    description:
+      'Send forged, stale, duplicated and malformed requests to an endpoint and grade its receiver, with advice for each failed case. It takes up to half a minute. "cases" limits it to some of them.',
+    names: { id: 'whk_...' },
+    reachesOut: true,
+    timeoutMs: examinationMsMax,
+  },
+  {
     name: 'create_fault_plan',
     title: 'Inject faults',
     operation: 'createFaultPlan',
@@ -124,10 +173,18 @@ export const operationTools: readonly OperationTool[] = [
     description: `Balances of all ledger accounts and the trial balance, of the organization, or of one payment or transfer. ${amounts}`,
   },
   {
-    name: 'state_machines',
-    title: 'Read the lifecycles',
+    name: 'read_state_machines',
+    title: 'Read the state machines',
     operation: 'getStateMachines',
     description:
-      'The lifecycles of payments, refunds, disputes, transfers and the others as data: states, actions, from where to where, which events they send.',
+      'The lifecycles of payments, refunds, disputes, transfers and other records as data: states, actions, transitions, and the events they emit.',
+  },
+  {
+    name: 'reset',
+    title: 'Delete all records',
+    operation: 'resetOrganization',
+    description:
+      'DESTRUCTIVE: delete all payments, customers, transfers, events and other records of the organization, and return its clocks to real time. Applications, API keys and webhook endpoints stay. It cannot be undone. The API key needs the permission mayReset. Call it only when the user asks for it.',
+    isDestructive: true,
   },
 ];

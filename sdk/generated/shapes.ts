@@ -1325,6 +1325,14 @@ export interface ClockAdvanced {
     /** RFC 3339, UTC, with milliseconds. */
     to: string;
   };
+  next?: {
+    /** RFC 3339, UTC, with milliseconds. */
+    at: string;
+    /** The kind of record, or `delivery` for an attempt. */
+    type: string;
+    /** The record; absent for a delivery. */
+    id?: string;
+  } | null;
   /** What the clock has brought about, in order. */
   happened: {
     /** RFC 3339, UTC, with milliseconds. */

@@ -49,3 +49,16 @@ export async function leftOf(
   if (due.timers + outstanding.due === 0) return null;
   return { timers: due.timers, deliveries: outstanding.due, passedOver: outstanding.passedOver, nextAt };
 }
+
+// Later than any clock can be, and within the range of PostgreSQL's text format.
+const endOfTime: Instant = Date.UTC(9_999, 0);
+
+/** What happens next in an application in which nothing is due; null when nothing is scheduled. */
+export async function upcomingOf(reader: Reader, application: Application): Promise<FinishAdvance['next']> {
+  const [[timer], { nextAt }] = await Promise.all([
+    findDue(reader, application, endOfTime, 1),
+    findOutstanding(reader, application, endOfTime, 1),
+  ]);
+  if (nextAt !== null && !(timer && timer.dueAt <= nextAt)) return { at: nextAt, type: 'delivery' };
+  return timer ? { at: timer.dueAt, type: timer.resource, id: timer.id } : null;
+}

@@ -25,7 +25,7 @@ import {
 } from '../resources/deliveries/store.ts';
 import { fireTimers } from '../resources/timers/machine.ts';
 import { type Application, applicationOf, contextOf } from './advance-context.ts';
-import { leftOf, nextStep } from './advance-order.ts';
+import { leftOf, nextStep, upcomingOf } from './advance-order.ts';
 import { happeningOfAttempt, happeningOfMove } from './happenings.ts';
 
 export interface ClockRunnerSettings {
@@ -206,11 +206,13 @@ export class ClockRunner {
       : await reader.byKey(clocksTable, orgId, clockIdOf(application.appId));
     const reached = isDone ? to : (clock?.standsAt ?? to);
     const left = isComplete ? null : await leftOf(reader, application, to, reached);
+    const next = left === null ? await upcomingOf(reader, application) : null;
     return engine.submit({
       ...this.#submission(context, steps.aside(), finishAdvance, {
         turn,
         happened,
         left,
+        next,
         isThere: isDone || left === null,
       }),
       idempotency,

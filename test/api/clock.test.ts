@@ -119,6 +119,7 @@ describe.each(databaseKinds)('the clock on %s', (kind) => {
         now: isoTime(startTime + dayMs + 250),
         offsetSeconds: 86_400,
         complete: true,
+        next: null,
         happened: [],
       });
       wall += 2_000;
@@ -607,7 +608,7 @@ describe.each(databaseKinds)('the clock on %s', (kind) => {
         await holder.query('select 1 from clocks where org_id = $1 for update', [shop.orgId]);
         // First the process that ends the advance waits for the clock, and behind it the retry.
         const idempotency = claim(idempotencyKey, 'POST', `/_api/${clock}/advance`, body);
-        const end = { turn: 1, happened: [], left: null, isThere: true };
+        const end = { turn: 1, happened: [], left: null, next: null, isThere: true };
         const ending = server.engine.submit(
           submission(shop, finishAdvance, end, { wallNow: wall, requestId, idempotency }),
         );

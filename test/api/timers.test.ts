@@ -370,7 +370,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
         submission(
           shop,
           finishAdvance,
-          { turn: 1, happened, left: null, isThere: true },
+          { turn: 1, happened, left: null, next: null, isThere: true },
           { wallNow: wall, requestId, idempotency },
         ),
       );
@@ -427,6 +427,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       expect(await statusOf(id)).toBe('authorized');
       expect(await shop.clock.advance({ seconds: weekSeconds })).toMatchObject({
         complete: true,
+        next: null,
         happened: [{ id, action: 'expire' }],
       });
     });
@@ -743,7 +744,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
           submission(
             shop,
             finishAdvance,
-            { turn, happened: [], left: null, isThere: true },
+            { turn, happened: [], left: null, next: null, isThere: true },
             { wallNow: wall, requestId },
           ),
         );

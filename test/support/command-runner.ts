@@ -267,7 +267,9 @@ export class CommandRunner {
       assert(fired.code === null, fired.text);
       happened.push(...(fired.body.happened as readonly Happening[]));
     }
-    return this.#run(finishAdvance, { turn, happened, left: null, isThere: true }, request);
+    const [first] = this.#dueUntil(Number.MAX_SAFE_INTEGER).toSorted((a, b) => a.at - b.at);
+    const next = first === undefined ? null : { at: first.at, type: first.resource, id: first.id };
+    return this.#run(finishAdvance, { turn, happened, left: null, next, isThere: true }, request);
   }
 
   #dueUntil(until: Instant) {

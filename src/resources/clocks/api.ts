@@ -3,7 +3,7 @@ import type { Resource } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Route } from '../../kernel/route.ts';
-import { exactlyOne, resource, strict, Time } from '../../kernel/schema.ts';
+import { exactlyOne, nullable, resource, strict, Time } from '../../kernel/schema.ts';
 import {
   type BeginAdvance,
   beginAdvance,
@@ -65,6 +65,18 @@ const AdvancedSchema = resource('clock', clockStates, {
         description:
           'When it is not complete: how much is left, and where the clock was to go. Advance again.',
       },
+    ),
+  ),
+  next: Type.Optional(
+    nullable(
+      Type.Object(
+        {
+          at: Time,
+          type: Type.String({ description: 'The kind of record, or `delivery` for an attempt.' }),
+          id: Type.Optional(Type.String({ description: 'The record; absent for a delivery.' })),
+        },
+        { description: 'When it is complete: what is scheduled next, or null when nothing is.' },
+      ),
     ),
   ),
   happened: Type.Array(HappeningSchema, { description: 'What the clock has brought about, in order.' }),

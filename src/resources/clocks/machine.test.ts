@@ -232,7 +232,7 @@ describe('while a request advances the clock', () => {
   ])('%s cannot finish it', (_what, turn) => {
     const { runner, row } = advancing();
     const before = row();
-    const { code } = runner.run(finishAdvance, { turn, happened: [], left: null, isThere: true });
+    const { code } = runner.run(finishAdvance, { turn, happened: [], left: null, next: null, isThere: true });
     expect(code).toBe('idempotency_in_progress');
     expect(row()).toEqual(before);
   });

@@ -240,6 +240,8 @@ export interface FinishAdvance {
     readonly passedOver: number;
     readonly nextAt: Instant;
   } | null;
+  /** What is scheduled next when nothing is left; null when nothing is scheduled. */
+  readonly next: { readonly at: Instant; readonly type: string; readonly id?: string } | null;
   /** Whether all that could be brought about was: a fault in one record does not hold the clock back. */
   readonly isThere: boolean;
 }
@@ -250,7 +252,7 @@ export const finishAdvance: CommandKind<FinishAdvance> = {
   success: 'ok',
   concludes: true,
   reads: readsClock,
-  decide: ({ turn, happened, left, isThere }, context, rows) => {
+  decide: ({ turn, happened, left, next, isThere }, context, rows) => {
     const { wallNow } = context;
     const clock = readClock(rows, context);
     const { advance } = clock;
@@ -272,7 +274,7 @@ export const finishAdvance: CommandKind<FinishAdvance> = {
     const fields = {
       complete: left === null,
       ...(left === null
-        ? {}
+        ? { next: next === null ? null : { ...next, at: instantToText(next.at) } }
         : {
             left: {
               timers: left.timers,

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withField } from '../../../cli/json-data.ts';
 import { type CommandWorld, openCommandWorld, run } from '../../support/command.ts';
+import { freePort } from '../../support/processes.ts';
+import { tenant } from '../../support/tenant.ts';
 
 interface Shown {
   readonly id: string;
@@ -47,6 +49,33 @@ describe('clock, events and logs from the command line', () => {
       ['clock', 'advance', '1d', '--to', to],
     ])
       expect((await world.sandbank(...args)).code).toBe(2);
+  });
+
+  test('an advance names the next scheduled step, and an endpoint that was disabled', async () => {
+    const { owner } = world;
+    const alone = { ...world.env, SANDBANK_API_KEY: (await tenant(world.server)).key };
+    const advance = async (span: string) => (await run(['clock', 'advance', span], { env: alone })).stdout;
+    expect(await advance('1h')).toMatch(/^Nothing was due\.\n[\s\S]*\nnext +nothing is scheduled\n$/);
+    const create = ['payments', 'create', '--minor', '100', '--capture', 'manual', '--json'];
+    const { id } = JSON.parse((await run(create, { env: alone })).stdout) as Shown;
+    await run(['payments', 'advance', id, 'authorize'], { env: alone });
+    expect(await advance('1d')).toMatch(
+      new RegExp(`^Nothing was due\\.\n[\\s\\S]*\nnext +${id} at \\S+Z, in (5d 23h|6d 0h) \\d+m \\d+s\n$`),
+    );
+    const down = `http://127.0.0.1:${await freePort()}/`;
+    const { body } = await owner.client.post('developer_api_webhooks', { url: down });
+    await world.json(['customers', 'create', '--name', 'Ada']);
+    const first = await world.sandbank('clock', 'advance', '6d');
+    expect([first.stdout, first.stderr]).toEqual([
+      expect.stringMatching(/delivery +dlv_\w+ +attempt +failed/),
+      '',
+    ]);
+    await world.json(['customers', 'create', '--name', 'Grace']);
+    const ran = await world.sandbank('clock', 'advance', '1d');
+    expect(ran.stderr).toBe(
+      `${down} is disabled (failing). Run "sandbank webhooks enable ${body.id}" to send its held events.\n`,
+    );
+    expect(await world.json(['webhooks', 'enable', body.id])).toMatchObject({ status: 'enabled' });
   });
 
   test('an event is triggered: the example, with fields changed, or with data of a file or of the standard input', async () => {

@@ -58,6 +58,7 @@ const commandOf: readonly (readonly [operation: string, line: string])[] = [
   ['replayWebhookEvent', 'events replay {evt}'],
   ['listWebhookDeliveries', 'deliveries list --webhook {whk}'],
   ['retrieveWebhookDelivery', 'deliveries get {dlv}'],
+  ['replayWebhookEvent', 'deliveries retry {dlv}'],
   ['replayWebhookDeliveries', 'replays create --from 1h --select all'],
   ['listWebhookReplays', 'replays list'],
   ['retrieveWebhookReplay', 'replays get {rpl}'],

@@ -191,6 +191,20 @@ describe('records from the command line', () => {
         ['status', '--url', 'nowhere'],
         /The address of the server is not one: nowhere/,
       ],
+      ['a customer update without a field', ['customers', 'update', 'cus_1'], /at least one field/],
+      [
+        'a field that cannot be cleared',
+        ['customers', 'update', 'cus_1', '--clear', 'metadata'],
+        /--clear takes name, email, phone, reference, not "metadata"/,
+      ],
+      ['an endpoint update without a setting', ['webhooks', 'update', 'whk_1'], /at least one setting/],
+      [
+        'evidence for another action',
+        ['disputes', 'advance', 'dsp_1', 'win', '--evidence', 'a=b'],
+        /--evidence goes with the action submit_evidence/,
+      ],
+      ['a replay without a window', ['replays', 'create'], /--from is missing/],
+      ['an unknown lifecycle', ['state-machines', 'payments'], /There is no resource "payments"/],
       ['a reset that nobody can confirm', ['reset'], /Add --yes/],
     ])('2: %s', async (_what, args, words) => {
       const { code, stdout, stderr } = await world.sandbank(...args);

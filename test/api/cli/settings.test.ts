@@ -81,13 +81,14 @@ describe('amounts', () => {
     expect(() => minorUnits({ amount }, 'EUR')).toThrow();
   });
 
-  test.each<[number, string, string]>([
+  test.each<[number | string, string, string]>([
     [1250, 'EUR', '12.50 EUR'],
+    ['-9007199254740993', 'EUR', '-90071992547409.93 EUR'],
     [5, 'EUR', '0.05 EUR'],
     [-5, 'EUR', '-0.05 EUR'],
     [1250, 'JPY', '1250 JPY'],
     [5, 'KWD', '0.005 KWD'],
-  ])('%i %s reads %s', (minor, currency, text) => {
+  ])('%s %s reads %s', (minor, currency, text) => {
     expect(amountText(minor, currency)).toBe(text);
   });
 });

@@ -5,6 +5,8 @@ import { operationTools } from '../../../cli/mcp/tools.ts';
 import { errorCatalogue as known } from '../../../src/kernel/errors.ts';
 import { bin, type CommandWorld, openCommandWorld, spawnBinary } from '../../support/command.ts';
 import { freePort } from '../../support/processes.ts';
+import { openReceiver, withStatus } from '../../support/receiver.ts';
+import { tenant } from '../../support/tenant.ts';
 
 interface Result {
   readonly isError?: boolean;
@@ -65,6 +67,11 @@ describe('sandbank mcp', () => {
       required: ['amount', 'currency'],
       properties: { amount: { type: 'integer', minimum: 1 } },
     });
+    for (const { name, outputSchema } of tools)
+      if (expected.includes(name))
+        expect(outputSchema, name).toMatchObject({ required: expect.arrayContaining(['object']) });
+    const destructive = tools.filter(({ annotations }) => annotations?.destructiveHint === true);
+    expect(destructive.map(({ name }) => name)).toEqual(['reset']);
     const advance = tools.find(({ name }) => name === 'advance_payment');
     expect(advance?.inputSchema).toMatchObject({ required: ['id'] });
     const { action } = (advance?.inputSchema.properties ?? {}) as { action?: { enum: string[] } };
@@ -113,7 +120,42 @@ describe('sandbank mcp', () => {
     expect(await call('get_balances', {})).toMatchObject({ object: 'balances' });
     expect(await call('list_requests', { limit: 5 })).toMatchObject({ object: 'list' });
     expect(await call('list_scenarios')).toMatchObject({ scenarios: expect.arrayContaining(['approve']) });
-    expect(await call('state_machines')).toMatchObject({ object: 'state_machines' });
+    expect(await call('read_state_machines')).toMatchObject({ object: 'state_machines' });
+  });
+
+  test('an assistant finds out why a webhook failed, tests the endpoint and examines its receiver', async () => {
+    const call = callOf(client);
+    const receiver = await openReceiver(withStatus(500));
+    const { body } = await world.owner.client.post('developer_api_webhooks', {
+      url: receiver.url,
+      retryProfile: 'none',
+    });
+    expect(await call('list_webhooks')).toMatchObject({ data: [{ id: body.id, url: receiver.url }] });
+    expect(await call('test_webhook', { id: body.id, type: 'payment.captured' })).toMatchObject({
+      object: 'delivery',
+      attempts: [{ responseStatus: 500 }],
+    });
+    const { data } = (await call('list_deliveries', { webhookId: body.id, status: 'failed' })) as {
+      data: { id: string }[];
+    };
+    expect(await call('get_delivery', { id: data[0]?.id })).toMatchObject({
+      eventType: 'payment.captured',
+      attempts: [{ responseStatus: 500 }],
+    });
+    receiver.answer(withStatus(204));
+    expect(await call('examine_webhook', { id: body.id, cases: ['wrong_signature'] })).toMatchObject({
+      object: 'examination',
+      status: 'failed',
+    });
+    await receiver.close();
+  });
+
+  test('reset deletes the records of the organization', async () => {
+    const { key } = await tenant(world.server);
+    const call = callOf(await connect([], { SANDBANK_API_KEY: key }));
+    await call('create_payment', { amount: 100, currency: 'EUR' });
+    expect(await call('reset')).toMatchObject({ object: 'reset', deleted: { payments: 1 } });
+    expect(await call('list_payments')).toMatchObject({ data: [] });
   });
 
   test('a refusal is an error of the tool, with its code, what is allowed and the request', async () => {
@@ -140,7 +182,7 @@ describe('sandbank mcp', () => {
     expect(explained).toMatchObject({
       code: 'idempotency_key_reused',
       status: 422,
-      howToMendIt: expect.stringMatching(/\w/),
+      howToFixIt: expect.stringMatching(/\w/),
     });
     const { errors } = (await callOf(client)('explain_error')) as { errors: { code: string }[] };
     expect(errors.map(({ code }) => code).toSorted()).toEqual(Object.keys(known).toSorted());
