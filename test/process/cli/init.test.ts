@@ -18,6 +18,9 @@ import { RunningCommand, run, runBinary } from '../../support/command.ts';
 import { testNodeArgs } from '../../support/processes.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
+const { exports: entryPoints } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  exports: Readonly<Record<string, unknown>>;
+};
 
 let outer = '';
 /** The folder of the project. */
@@ -77,10 +80,10 @@ const outcomes = ({ files }: Initialization) =>
 
 /** Runs a command in the project and returns its output. It must succeed. */
 async function execute(command: string, args: readonly string[], env: object = {}): Promise<string> {
-  const { NODE_OPTIONS: _options, VITEST: _vitest, ...inherited } = process.env;
+  const { NODE_OPTIONS: _options, VITEST: _vitest, FORCE_COLOR: _color, ...inherited } = process.env;
   const child: ChildProcess = spawn(command, args, {
     cwd: directory,
-    env: { ...inherited, CI: 'true', ...env },
+    env: { ...inherited, CI: 'true', NO_COLOR: '1', ...env },
   });
   running.add(child);
   const output = Promise.all([child.stdout, child.stderr].map((stream) => (stream ? text(stream) : '')));
@@ -203,6 +206,28 @@ describe('the files that sandbank init writes', () => {
     expect(JSON.parse(read($schema))).toHaveProperty('title', 'Sandbank seed file');
     expect(await node('--test', 'test/sandbank.test.mjs')).toMatch(/# pass 1/);
   });
+
+  const runners = [
+    ['vitest', ['vitest.mjs', 'run']],
+    ['jest', ['bin/jest.js']],
+  ] as const;
+
+  // The package has entry points for those test runners that it supports directly.
+  test.each(runners.filter(([name]) => `./${name}` in entryPoints))(
+    'a test for %s passes with the configuration that is written for it',
+    async (name, [program, ...args]) => {
+      manifest({ devDependencies: { [name]: '*' } });
+      install('sandbank', root);
+      install(name, join(root, 'node_modules', name));
+      expect(outcomes(await init())).toMatchObject({
+        [`${name}.config.mjs`]: 'created',
+        'test/sandbank.test.js': 'created',
+      });
+      // The limit of a test, 5 seconds, is for idle machines.
+      const file = join(root, 'node_modules', name, program);
+      expect(await node(file, ...args, '--testTimeout=60000')).toMatch(/Tests:? +1 passed/);
+    },
+  );
 
   test('sandbank start uses the seed file, and commands and a test for pytest use its key', async () => {
     write('pyproject.toml', '');
