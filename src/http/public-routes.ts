@@ -42,7 +42,11 @@ export function addPublicRoutes(app: FastifyInstance, settings: AppSettings): vo
     const document = await openApiDocuments.get(address, () =>
       buildDocument(JSON.stringify(openApiDocument(routes, eventCatalogue, address))),
     );
-    return sendDocument(reply, document, { 'Content-Type': jsonType });
+    return sendDocument(reply, document, {
+      'Content-Type': jsonType,
+      // Hosted viewers and editors load the document from a browser. It contains nothing of any organization.
+      'Access-Control-Allow-Origin': '*',
+    });
   });
   addDocs(app, settings.docs, publicUrl);
   app.get('/', (_request, reply) => named(reply).redirect('/docs'));
