@@ -10,6 +10,8 @@ import { LongestFirst } from './test/support/sequencer.ts';
  * - `api`: a server in the test process, on PGlite and on PostgreSQL. Files of one worker share servers and modules.
  * - `process`: real server processes, signals, kills, the command line. Files of one worker share modules.
  * - `browser`: the console and the documentation in Chromium.
+ *
+ * `npm test` leaves `tools` out: client generators, linters and request runners of other authors, which it installs itself.
  */
 const unit = [
   'src/**/*.test.ts',
@@ -23,6 +25,7 @@ const api = [
   'test/simulation/model.test.ts',
 ];
 const browser = ['test/browser/**/*.test.ts'];
+const tools = ['test/tools/**/*.test.ts'];
 
 const cores = Math.min(availableParallelism(), 4);
 /**
@@ -69,12 +72,13 @@ export default defineConfig({
         test: {
           name: 'process',
           include: ['test/**/*.test.ts'],
-          exclude: [...unit, ...api, ...browser],
+          exclude: [...unit, ...api, ...browser, ...tools],
           isolate: false,
           ...withDatabase,
         },
       },
       { extends: true, test: { name: 'browser', include: browser, ...withDatabase } },
+      { extends: true, test: { name: 'tools', include: tools, ...withDatabase } },
     ],
   },
 });
