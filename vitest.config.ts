@@ -10,6 +10,8 @@ import { LongestFirst } from './test/support/sequencer.ts';
  * - `api`: a server in the test process, on PGlite and on PostgreSQL. Files of one worker share servers and modules.
  * - `process`: real server processes, signals, kills, the command line. Files of one worker share modules.
  * - `browser`: the console and the documentation in Chromium.
+ *
+ * `npm test` leaves `tools` out: client generators, linters and request runners of other authors, which it installs itself.
  */
 const unit = [
   'src/**/*.test.ts',
@@ -23,6 +25,7 @@ const api = [
   'test/simulation/model.test.ts',
 ];
 const browser = ['test/browser/**/*.test.ts'];
+const tools = ['test/tools/**/*.test.ts'];
 
 const cores = Math.min(availableParallelism(), 4);
 /**
@@ -74,12 +77,13 @@ export default defineConfig({
           name: 'process',
           sequence: sequence(2),
           include: ['test/**/*.test.ts'],
-          exclude: [...unit, ...api, ...browser],
+          exclude: [...unit, ...api, ...browser, ...tools],
           isolate: false,
           ...withDatabase,
         },
       },
       { extends: true, test: { name: 'browser', include: browser, sequence: sequence(3), ...withDatabase } },
+      { extends: true, test: { name: 'tools', include: tools, sequence: sequence(4), ...withDatabase } },
     ],
   },
 });

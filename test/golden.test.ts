@@ -1,7 +1,10 @@
-import { readdirSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cliPage } from '../scripts/cli/page.ts';
+import { brunoCollection } from '../scripts/collections/bruno.ts';
+import { parseHttp } from '../scripts/collections/http-file.ts';
+import { intellijFile } from '../scripts/collections/intellij.ts';
 import type { ApiDocument } from '../scripts/sdk/document.ts';
 import { generateSdk } from '../scripts/sdk/generate.ts';
 import { idempotencyTable, storedSecretsTable } from '../src/engine/answers.ts';
@@ -37,7 +40,10 @@ import { exempt } from './tidy/tenancy.ts';
  */
 async function expectGolden(path: string, content: string, isMaker = true): Promise<void> {
   const file = new URL(`../${path}`, import.meta.url);
-  if (process.env.UPDATE_GOLDEN === '1' && isMaker) await writeFile(file, content);
+  if (process.env.UPDATE_GOLDEN === '1' && isMaker) {
+    await mkdir(new URL('.', file), { recursive: true });
+    await writeFile(file, content);
+  }
   const kept = await readFile(file, 'utf8').catch(() => '');
   expect(kept, `${path} is stale: run \`npm run golden\`, and read the difference`).toBe(content);
 }
@@ -99,6 +105,23 @@ test('docs/scenarios.md is what the provider can be made to do', () =>
 
 test('docs/cli.md lists the commands as they are', async () =>
   expectGolden('docs/cli.md', cliPage(await readFile(new URL('../docs/cli.md', import.meta.url), 'utf8'))));
+
+describe('what is derived from examples/sandbank.http', () => {
+  const file = parseHttp(readFileSync(new URL('../examples/sandbank.http', import.meta.url), 'utf8'));
+  const bruno = brunoCollection(file);
+
+  test('examples/sandbank.intellij.http has the same requests', () =>
+    expectGolden('examples/sandbank.intellij.http', intellijFile(file)));
+
+  test.each([...bruno])('examples/bruno/%s is current', (path, text) =>
+    expectGolden(`examples/bruno/${path}`, text),
+  );
+
+  test('examples/bruno has no other file', () => {
+    const names = readdirSync(new URL('../examples/bruno/', import.meta.url), { recursive: true });
+    expect(names.filter((name) => /\.\w+$/.test(String(name))).sort()).toEqual([...bruno.keys()].sort());
+  });
+});
 
 /** Figures in examples of pages that are written by hand: the first group stays, the number behind it is replaced. */
 const figures: readonly (readonly [page: string, figure: RegExp, value: () => number])[] = [

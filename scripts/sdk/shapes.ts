@@ -7,7 +7,7 @@ const named: readonly (readonly [name: string, at: string])[] = [
   ['EventType', 'EventCreate.properties.type'],
   ['EventFilter', 'WebhookCreate.properties.eventTypes.items'],
   ['PaymentScenario', 'PaymentCreate.properties.scenario.anyOf.0'],
-  ['DeclineCode', 'PaymentAdvance.anyOf.2.properties.failureCode'],
+  ['DeclineCode', 'PaymentAdvanceFail.properties.failureCode'],
   ['TestCardNumber', 'PaymentCreate.properties.paymentMethod.properties.number'],
 ];
 

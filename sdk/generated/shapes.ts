@@ -315,27 +315,6 @@ export interface ErrorAnswer {
   };
 }
 
-export interface LedgerEntry {
-  object: 'ledger_entry';
-  sandbox: true;
-  requestId?: string;
-  status: 'posted';
-  id: string;
-  /** What happened, e.g. `capture`. */
-  reason: string;
-  paymentId?: string;
-  transferId?: string;
-  /** They sum to zero in each currency. */
-  postings: {
-    account: string;
-    currency: string;
-    /** Minor units; debits are positive, credits negative. */
-    amount: number;
-  }[];
-  /** RFC 3339, UTC, with milliseconds. */
-  createdAt: string;
-}
-
 export interface ApiStatus {
   object: 'api_status';
   sandbox: true;
@@ -525,26 +504,15 @@ export interface Payment {
   customerId: string | null;
   description: string | null;
   reference: string | null;
-  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
-  metadata: Record<string, string>;
+  metadata: Metadata;
   /** What the simulated provider will do: one name, or a list for successive attempts. */
   scenario: PaymentScenario | PaymentScenario[];
   autoAdvance: boolean;
-  failure: {
-    code: string;
-    message: string;
-    /** Whether the decline was soft, so that another attempt may succeed. */
-    retryable: boolean;
-  } | null;
+  failure: PaymentFailure | null;
   attempts: {
     number: number;
     scenario: string;
-    failure: {
-      code: string;
-      message: string;
-      /** Whether the decline was soft, so that another attempt may succeed. */
-      retryable: boolean;
-    } | null;
+    failure: PaymentFailure | null;
     failedAt: string | null;
   }[];
   disputeId: string | null;
@@ -579,13 +547,43 @@ export interface Payment {
   ledgerEntries?: LedgerEntry[];
 }
 
+export type Metadata = Record<string, string>;
+
+export interface PaymentFailure {
+  code: string;
+  message: string;
+  /** Whether the decline was soft, so that another attempt may succeed. */
+  retryable: boolean;
+}
+
+export interface LedgerEntry {
+  object: 'ledger_entry';
+  sandbox: true;
+  requestId?: string;
+  status: 'posted';
+  id: string;
+  /** What happened, e.g. `capture`. */
+  reason: string;
+  paymentId?: string;
+  transferId?: string;
+  /** They sum to zero in each currency. */
+  postings: {
+    account: string;
+    currency: string;
+    /** Minor units; debits are positive, credits negative. */
+    amount: number;
+  }[];
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+}
+
 export interface PaymentCreate {
   /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
   amount: number;
   /** Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case. */
   currency: string;
   customerId?: string | undefined;
-  /** Without it: `"automatic"`. */
+  /** Default: `automatic`. */
   captureMethod?: 'automatic' | 'manual' | undefined;
   paymentMethod?: {
     type: 'card' | 'bank_debit' | 'bank_transfer' | 'wallet';
@@ -594,55 +592,80 @@ export interface PaymentCreate {
   } | undefined;
   description?: string | undefined;
   reference?: string | undefined;
-  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
-  metadata?: Record<string, string> | undefined;
+  metadata?: Metadata | undefined;
   /** What the simulated provider will do: one name, or a list for successive attempts. */
   scenario?: PaymentScenario | readonly PaymentScenario[] | undefined;
-  /** Without it: `false`. */
+  /** Default: `false`. */
   autoAdvance?: boolean | undefined;
 }
 
-export type PaymentAdvance = {
+export type PaymentAdvance =
+  | PaymentAdvanceAction
+  | PaymentAdvanceCapture
+  | PaymentAdvanceFail
+  | PaymentAdvanceRefund
+  | PaymentAdvanceDispute
+  | PaymentAdvanceToAmount
+  | PaymentAdvanceToFailed
+  | PaymentAdvanceToState
+  | AdvanceNext;
+
+export interface PaymentAdvanceAction {
   action: 'require_action' | 'process' | 'authorize' | 'settle' | 'retry' | 'cancel' | 'expire';
-} | {
+}
+
+export interface PaymentAdvanceCapture {
   action: 'capture';
   /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
   amount?: number | undefined;
   /** Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case. */
   currency?: string | undefined;
-  /** Without it: `false`. */
+  /** Default: `false`. */
   final?: boolean | undefined;
-} | {
+}
+
+export interface PaymentAdvanceFail {
   action: 'fail';
   failureCode?: DeclineCode | undefined;
-} | {
+}
+
+export interface PaymentAdvanceRefund {
   action: 'refund';
   /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
   amount?: number | undefined;
   /** Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case. */
   currency?: string | undefined;
   reason?: string | undefined;
-  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
-  metadata?: Record<string, string> | undefined;
-} | {
+  metadata?: Metadata | undefined;
+}
+
+export interface PaymentAdvanceDispute {
   action: 'dispute';
   /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
   amount?: number | undefined;
   /** Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case. */
   currency?: string | undefined;
   reason?: string | undefined;
-} | {
+}
+
+export interface PaymentAdvanceToAmount {
   to: 'partially_captured' | 'partially_refunded' | 'disputed';
   /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
   amount?: number | undefined;
   /** Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case. */
   currency?: string | undefined;
-} | {
+}
+
+export interface PaymentAdvanceToFailed {
   to: 'failed';
   failureCode?: DeclineCode | undefined;
-} | {
+}
+
+export interface PaymentAdvanceToState {
   to: PaymentStatus;
-} | Record<string, never>;
+}
+
+export type AdvanceNext = Record<string, never>;
 
 export interface PaymentStateChange {
   object: 'state_change';
@@ -659,10 +682,7 @@ export interface PaymentStateChange {
     kind: string;
     id: string;
   };
-  event: {
-    id: string;
-    type: string;
-  } | null;
+  event: StateChangeEvent | null;
   ledgerEntries: LedgerEntry[];
   /** RFC 3339, UTC, with milliseconds. */
   at: string;
@@ -676,6 +696,11 @@ export interface PaymentHistory {
   data: PaymentStateChange[];
   hasMore: boolean;
   nextCursor: string | null;
+}
+
+export interface StateChangeEvent {
+  id: string;
+  type: string;
 }
 
 export interface TransferStateChange {
@@ -693,10 +718,7 @@ export interface TransferStateChange {
     kind: string;
     id: string;
   };
-  event: {
-    id: string;
-    type: string;
-  } | null;
+  event: StateChangeEvent | null;
   ledgerEntries: LedgerEntry[];
   /** RFC 3339, UTC, with milliseconds. */
   at: string;
@@ -745,6 +767,15 @@ export interface ProviderEventList {
   nextCursor: string | null;
 }
 
+export interface PaymentRefund {
+  /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
+  amount?: number | undefined;
+  /** Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case. */
+  currency?: string | undefined;
+  reason?: string | undefined;
+  metadata?: Metadata | undefined;
+}
+
 export interface Refund {
   object: 'refund';
   sandbox: true;
@@ -755,8 +786,7 @@ export interface Refund {
   amount: number;
   currency: string;
   reason: string | null;
-  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
-  metadata: Record<string, string>;
+  metadata: Metadata;
   allowedActions: string[];
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
@@ -766,16 +796,6 @@ export interface Refund {
   endedAt: string | null;
   /** With `?expand=ledgerEntries`: what the request posted to the ledger. */
   ledgerEntries?: LedgerEntry[];
-}
-
-export interface PaymentRefund {
-  /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
-  amount?: number | undefined;
-  /** Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case. */
-  currency?: string | undefined;
-  reason?: string | undefined;
-  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
-  metadata?: Record<string, string> | undefined;
 }
 
 export interface RefundList {
@@ -788,11 +808,15 @@ export interface RefundList {
   nextCursor: string | null;
 }
 
-export type RefundAdvance = {
+export type RefundAdvance = RefundAdvanceAction | RefundAdvanceToState | AdvanceNext;
+
+export interface RefundAdvanceAction {
   action: 'succeed' | 'fail' | 'cancel';
-} | {
+}
+
+export interface RefundAdvanceToState {
   to: RefundStatus;
-} | Record<string, never>;
+}
 
 export interface DisputeList {
   object: 'list';
@@ -815,7 +839,7 @@ export interface Dispute {
   currency: string;
   reason: string;
   stage: 'chargeback' | 'pre_arbitration' | 'arbitration';
-  evidence: Record<string, string> | null;
+  evidence: DisputeEvidence | null;
   /** RFC 3339, UTC, with milliseconds. */
   respondBy: string;
   allowedActions: string[];
@@ -829,15 +853,22 @@ export interface Dispute {
   ledgerEntries?: LedgerEntry[];
 }
 
-export type DisputeAdvance = {
+export type DisputeEvidence = Record<string, string>;
+
+export type DisputeAdvance = DisputeAdvanceSubmitEvidence | DisputeAdvanceAction | DisputeAdvanceToState | AdvanceNext;
+
+export interface DisputeAdvanceSubmitEvidence {
   action: 'submit_evidence';
-  /** What speaks for the merchant, under names of your own. Up to 20 keys of 40 characters with text values of 2000. */
-  evidence?: Record<string, string> | undefined;
-} | {
+  evidence?: DisputeEvidence | undefined;
+}
+
+export interface DisputeAdvanceAction {
   action: 'accept' | 'expire' | 'win' | 'lose' | 'escalate';
-} | {
+}
+
+export interface DisputeAdvanceToState {
   to: DisputeStatus;
-} | Record<string, never>;
+}
 
 export interface TransferList {
   object: 'list';
@@ -870,22 +901,13 @@ export interface Transfer {
   marginBasisPoints: number;
   fundFrom: 'external' | 'balance';
   customerId: string | null;
-  beneficiary: {
-    name: string;
-    country?: string;
-    account?: string;
-  } | null;
+  beneficiary: Beneficiary | null;
   reference: string | null;
-  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
-  metadata: Record<string, string>;
+  metadata: Metadata;
   /** What the simulated provider will do: one name, or a list for the times that the transfer is sent. */
   scenario: string | string[];
   autoAdvance: boolean;
-  failure: {
-    code: string;
-    message: string;
-    retryable: false;
-  } | null;
+  failure: TransferFailure | null;
   returnCode: string | null;
   /** RFC 3339, UTC, with milliseconds. */
   expiresAt: string;
@@ -924,26 +946,32 @@ export interface Transfer {
   ledgerEntries?: LedgerEntry[];
 }
 
+export interface Beneficiary {
+  name: string;
+  country?: string;
+  account?: string;
+}
+
+export interface TransferFailure {
+  code: string;
+  message: string;
+  retryable: false;
+}
+
 export type TransferCreate = {
   /** Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case. */
   sourceCurrency: string;
   /** Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case. */
   targetCurrency: string;
   customerId?: string | undefined;
-  beneficiary?: {
-    name: string;
-    /** Two-letter ISO 3166 code, such as DE. */
-    country?: string | undefined;
-    account?: string | undefined;
-  } | undefined;
-  /** Without it: `"external"`. */
+  beneficiary?: BeneficiaryInput | undefined;
+  /** Default: `external`. */
   fundFrom?: 'external' | 'balance' | undefined;
   reference?: string | undefined;
-  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
-  metadata?: Record<string, string> | undefined;
+  metadata?: Metadata | undefined;
   /** What the simulated provider will do: one name, or a list for the times that the transfer is sent. */
   scenario?: string | readonly string[] | undefined;
-  /** Without it: `false`. */
+  /** Default: `false`. */
   autoAdvance?: boolean | undefined;
 } & ({
   /** Integer minor units of the currency: 1250 is 12.50 EUR, and 1250 JPY. */
@@ -955,23 +983,41 @@ export type TransferCreate = {
   targetAmount: number;
 });
 
-export type TransferAdvance = {
+export interface BeneficiaryInput {
+  name: string;
+  /** Two-letter ISO 3166 code, such as DE. */
+  country?: string | undefined;
+  account?: string | undefined;
+}
+
+export type TransferAdvance =
+  | TransferAdvanceAccept
+  | TransferAdvanceReturn
+  | TransferAdvanceFail
+  | TransferAdvanceAction
+  | TransferAdvanceToReturned
+  | TransferAdvanceToFailed
+  | TransferAdvanceToState
+  | AdvanceNext;
+
+export interface TransferAdvanceAccept {
   action: 'accept';
-  beneficiary?: {
-    name: string;
-    /** Two-letter ISO 3166 code, such as DE. */
-    country?: string | undefined;
-    account?: string | undefined;
-  } | undefined;
-} | {
+  beneficiary?: BeneficiaryInput | undefined;
+}
+
+export interface TransferAdvanceReturn {
   action: 'return';
   /** One to 40 letters, digits and underscores. */
   returnCode?: string | undefined;
-} | {
+}
+
+export interface TransferAdvanceFail {
   action: 'fail';
   /** One to 40 letters, digits and underscores. */
   failureCode?: string | undefined;
-} | {
+}
+
+export interface TransferAdvanceAction {
   action:
     | 'requote'
     | 'fund'
@@ -985,35 +1031,26 @@ export type TransferAdvance = {
     | 'refund'
     | 'cancel'
     | 'expire';
-} | {
+}
+
+export interface TransferAdvanceToReturned {
   to: 'returned' | 'refunded';
-  beneficiary?: {
-    name: string;
-    /** Two-letter ISO 3166 code, such as DE. */
-    country?: string | undefined;
-    account?: string | undefined;
-  } | undefined;
+  beneficiary?: BeneficiaryInput | undefined;
   /** One to 40 letters, digits and underscores. */
   returnCode?: string | undefined;
-} | {
+}
+
+export interface TransferAdvanceToFailed {
   to: 'failed';
-  beneficiary?: {
-    name: string;
-    /** Two-letter ISO 3166 code, such as DE. */
-    country?: string | undefined;
-    account?: string | undefined;
-  } | undefined;
+  beneficiary?: BeneficiaryInput | undefined;
   /** One to 40 letters, digits and underscores. */
   failureCode?: string | undefined;
-} | {
+}
+
+export interface TransferAdvanceToState {
   to: TransferStatus;
-  beneficiary?: {
-    name: string;
-    /** Two-letter ISO 3166 code, such as DE. */
-    country?: string | undefined;
-    account?: string | undefined;
-  } | undefined;
-} | Record<string, never>;
+  beneficiary?: BeneficiaryInput | undefined;
+}
 
 export interface FxRate {
   object: 'fx_rate';
@@ -1180,16 +1217,8 @@ export interface ReconciliationLine {
   paymentId: string | null;
   transferId: string | null;
   currency: string;
-  ledger: {
-    gross: number;
-    fee: number;
-    net: number;
-  } | null;
-  reported: {
-    gross: number;
-    fee: number;
-    net: number;
-  } | null;
+  ledger: ReconciliationAmounts | null;
+  reported: ReconciliationAmounts | null;
   /** What was reported less what the ledger says, net. */
   difference: number;
   /** RFC 3339, UTC, with milliseconds. */
@@ -1237,6 +1266,27 @@ export interface Reconciliation {
   }[];
 }
 
+export interface ReconciliationAmounts {
+  gross: number;
+  fee: number;
+  net: number;
+}
+
+export type CustomerCreate = {
+  /** Phone number: digits, spaces and ( ) . / -, with + or a digit first. */
+  phone?: string | undefined;
+  reference?: string | undefined;
+  metadata?: Metadata | undefined;
+} & ({
+  name: string;
+  /** Email address: one @ with text before and after it, without spaces. */
+  email?: string | undefined;
+} | {
+  name?: string | undefined;
+  /** Email address: one @ with text before and after it, without spaces. */
+  email: string;
+});
+
 export interface Customer {
   object: 'customer';
   sandbox: true;
@@ -1247,8 +1297,7 @@ export interface Customer {
   email: string | null;
   phone: string | null;
   reference: string | null;
-  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
-  metadata: Record<string, string>;
+  metadata: Metadata;
   allowedActions: string[];
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
@@ -1256,22 +1305,6 @@ export interface Customer {
   /** RFC 3339, UTC, with milliseconds. */
   updatedAt: string;
 }
-
-export type CustomerCreate = {
-  /** Phone number: digits, spaces and ( ) . / -, with + or a digit first. */
-  phone?: string | undefined;
-  reference?: string | undefined;
-  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
-  metadata?: Record<string, string> | undefined;
-} & ({
-  name: string;
-  /** Email address: one @ with text before and after it, without spaces. */
-  email?: string | undefined;
-} | {
-  name?: string | undefined;
-  /** Email address: one @ with text before and after it, without spaces. */
-  email: string;
-});
 
 export interface CustomerList {
   object: 'list';
@@ -1288,8 +1321,7 @@ export interface CustomerUpdate {
   email?: string | null | undefined;
   phone?: string | null | undefined;
   reference?: string | null | undefined;
-  /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
-  metadata?: Record<string, string> | undefined;
+  metadata?: Metadata | undefined;
 }
 
 export interface Clock {
@@ -1302,6 +1334,16 @@ export interface Clock {
   /** How far it is ahead of real time; whole seconds. */
   offsetSeconds: number;
 }
+
+export type ClockAdvance = {
+  /** How far to move it forward. */
+  seconds: number;
+  to?: undefined;
+} | {
+  seconds?: undefined;
+  /** Where to move it: RFC 3339. */
+  to: string | Date;
+};
 
 export interface ClockAdvanced {
   object: 'clock';
@@ -1348,15 +1390,17 @@ export interface ClockAdvanced {
   }[];
 }
 
-export type ClockAdvance = {
-  /** How far to move it forward. */
-  seconds: number;
-  to?: undefined;
-} | {
-  seconds?: undefined;
-  /** Where to move it: RFC 3339. */
-  to: string | Date;
-};
+export interface WebhookCreate {
+  url: string;
+  description?: string | null | undefined;
+  /** `*`, all of one kind such as `payment.*`, or single types. */
+  eventTypes?: readonly EventFilter[] | undefined;
+  retryProfile?: 'standard' | 'fast' | 'none' | undefined;
+  /** How many requests the endpoint gets at once. With 1, first attempts come in order. */
+  maxConcurrency?: number | undefined;
+  /** Your own secret: `whsec_` and 24 to 64 bytes in Base64. Without it Sandbank creates one. */
+  secret?: string | undefined;
+}
 
 export interface WebhookWithSecret {
   object: 'webhook';
@@ -1384,18 +1428,6 @@ export interface WebhookWithSecret {
   secret?: string;
 }
 
-export interface WebhookCreate {
-  url: string;
-  description?: string | null | undefined;
-  /** `*`, all of one kind such as `payment.*`, or single types. */
-  eventTypes?: readonly EventFilter[] | undefined;
-  retryProfile?: 'standard' | 'fast' | 'none' | undefined;
-  /** How many requests the endpoint gets at once. With 1, first attempts come in order. */
-  maxConcurrency?: number | undefined;
-  /** Your own secret: `whsec_` and 24 to 64 bytes in Base64. Without it Sandbank creates one. */
-  secret?: string | undefined;
-}
-
 export interface WebhookList {
   object: 'list';
   sandbox: true;
@@ -1404,6 +1436,30 @@ export interface WebhookList {
   data: Webhook[];
   hasMore: boolean;
   nextCursor: string | null;
+}
+
+export interface Webhook {
+  object: 'webhook';
+  sandbox: true;
+  requestId?: string;
+  status: WebhookStatus;
+  id: string;
+  applicationId: string;
+  url: string;
+  description: string | null;
+  eventTypes: string[];
+  retryProfile: 'standard' | 'fast' | 'none';
+  maxConcurrency: number;
+  /** The last four characters of the secret that signs. */
+  secretHint: string;
+  previousSecretExpiresAt: string | null;
+  disabledReason: 'requested' | 'gone' | 'failing' | null;
+  allowedActions: string[];
+  version: number;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  updatedAt: string;
 }
 
 export interface WebhookDetail {
@@ -1437,30 +1493,6 @@ export interface WebhookDetail {
   };
 }
 
-export interface Webhook {
-  object: 'webhook';
-  sandbox: true;
-  requestId?: string;
-  status: WebhookStatus;
-  id: string;
-  applicationId: string;
-  url: string;
-  description: string | null;
-  eventTypes: string[];
-  retryProfile: 'standard' | 'fast' | 'none';
-  maxConcurrency: number;
-  /** The last four characters of the secret that signs. */
-  secretHint: string;
-  previousSecretExpiresAt: string | null;
-  disabledReason: 'requested' | 'gone' | 'failing' | null;
-  allowedActions: string[];
-  version: number;
-  /** RFC 3339, UTC, with milliseconds. */
-  createdAt: string;
-  /** RFC 3339, UTC, with milliseconds. */
-  updatedAt: string;
-}
-
 export interface WebhookUpdate {
   url?: string | undefined;
   description?: string | null | undefined;
@@ -1474,8 +1506,13 @@ export interface WebhookUpdate {
 export interface WebhookRotateSecret {
   /** Your own secret: `whsec_` and 24 to 64 bytes in Base64. Without it Sandbank creates one. */
   secret?: string | undefined;
-  /** How long the secret of before signs as well. Without it: `86400`. */
+  /** How long the secret of before signs as well. Default: `86400`. */
   overlapSeconds?: number | undefined;
+}
+
+export interface WebhookTest {
+  /** Sends the example of this type; without it `webhook.tested` is sent. */
+  type?: EventType | undefined;
 }
 
 export interface DeliveryDetail {
@@ -1511,9 +1548,9 @@ export interface DeliveryDetail {
     sentAt: string;
     /** Where the delivery stood after it. */
     status: DeliveryStatus;
-    requestHeaders: Record<string, string> | null;
+    requestHeaders: HttpHeaders | null;
     responseStatus: number | null;
-    responseHeaders: Record<string, string> | null;
+    responseHeaders: HttpHeaders | null;
     responseBody: string | null;
     durationMs: number;
     error: string | null;
@@ -1523,9 +1560,38 @@ export interface DeliveryDetail {
   }[];
 }
 
-export interface WebhookTest {
-  /** Sends the example of this type; without it `webhook.tested` is sent. */
-  type?: EventType | undefined;
+export type HttpHeaders = Record<string, string>;
+
+export interface WebhookExamination {
+  /** All of them unless told. `valid_signature` is always tried, and first. */
+  cases?: readonly (
+    | 'valid_signature'
+    | 'missing_signature'
+    | 'wrong_signature'
+    | 'other_secret'
+    | 'tampered_body'
+    | 'partial_signature'
+    | 'other_algorithm'
+    | 'no_leaks'
+    | 'malformed_signature'
+    | 'unknown_version'
+    | 'missing_id'
+    | 'missing_timestamp'
+    | 'stale_timestamp'
+    | 'future_timestamp'
+    | 'raw_body'
+    | 'rotated_secret'
+    | 'duplicate'
+    | 'disorder'
+    | 'unknown_type'
+    | 'extra_fields'
+    | 'split_body'
+    | 'quick_answer'
+    | 'burst'
+    | 'large_payload'
+    | 'get_request')[] | undefined;
+  /** Events of this type are sent; else `payment.created`, or the first that the endpoint wants. */
+  eventType?: EventType | undefined;
 }
 
 export interface Examination {
@@ -1593,36 +1659,10 @@ export interface Examination {
   }[];
 }
 
-export interface WebhookExamination {
-  /** All of them unless told. `valid_signature` is always tried, and first. */
-  cases?: readonly (
-    | 'valid_signature'
-    | 'missing_signature'
-    | 'wrong_signature'
-    | 'other_secret'
-    | 'tampered_body'
-    | 'partial_signature'
-    | 'other_algorithm'
-    | 'no_leaks'
-    | 'malformed_signature'
-    | 'unknown_version'
-    | 'missing_id'
-    | 'missing_timestamp'
-    | 'stale_timestamp'
-    | 'future_timestamp'
-    | 'raw_body'
-    | 'rotated_secret'
-    | 'duplicate'
-    | 'disorder'
-    | 'unknown_type'
-    | 'extra_fields'
-    | 'split_body'
-    | 'quick_answer'
-    | 'burst'
-    | 'large_payload'
-    | 'get_request')[] | undefined;
-  /** Events of this type are sent; else `payment.created`, or the first that the endpoint wants. */
-  eventType?: EventType | undefined;
+export interface EventCreate {
+  type: EventType;
+  /** Sent as it is. Without it the example of the type is sent. */
+  data?: Record<string, unknown> | undefined;
 }
 
 export interface Event {
@@ -1648,12 +1688,6 @@ export interface Event {
   createdAt: string;
 }
 
-export interface EventCreate {
-  type: EventType;
-  /** Sent as it is. Without it the example of the type is sent. */
-  data?: Record<string, unknown> | undefined;
-}
-
 export interface EventList {
   object: 'list';
   sandbox: true;
@@ -1662,6 +1696,11 @@ export interface EventList {
   data: Event[];
   hasMore: boolean;
   nextCursor: string | null;
+}
+
+export interface EventReplayRequest {
+  /** Only to this endpoint, whatever its filter says. Without it, to all that want the type. */
+  webhookId?: string | undefined;
 }
 
 export interface EventReplay {
@@ -1673,11 +1712,6 @@ export interface EventReplay {
   matched: number;
   replayed: number;
   deliveryIds: string[];
-}
-
-export interface EventReplayRequest {
-  /** Only to this endpoint, whatever its filter says. Without it, to all that want the type. */
-  webhookId?: string | undefined;
 }
 
 export interface Delivery {
@@ -1714,6 +1748,19 @@ export interface DeliveryList {
   nextCursor: string | null;
 }
 
+export interface ReplayCreate {
+  /** Events from this instant of the clock on. */
+  from: string | Date;
+  /** And before this one. */
+  to: string | Date;
+  /** `failed`: nothing succeeded and nothing is under way; `missing`: never sent to the endpoint; `all`. */
+  select: 'failed' | 'missing' | 'all';
+  /** One endpoint; else all of the application. */
+  webhookId?: string | undefined;
+  /** Counts, and sends nothing. Default: `false`. */
+  dryRun?: boolean | undefined;
+}
+
 export interface Replay {
   object: 'replay';
   sandbox: true;
@@ -1734,19 +1781,6 @@ export interface Replay {
   createdAt: string;
   /** RFC 3339, UTC, with milliseconds. */
   updatedAt: string;
-}
-
-export interface ReplayCreate {
-  /** Events from this instant of the clock on. */
-  from: string | Date;
-  /** And before this one. */
-  to: string | Date;
-  /** `failed`: nothing succeeded and nothing is under way; `missing`: never sent to the endpoint; `all`. */
-  select: 'failed' | 'missing' | 'all';
-  /** One endpoint; else all of the application. */
-  webhookId?: string | undefined;
-  /** Counts, and sends nothing. Without it: `false`. */
-  dryRun?: boolean | undefined;
 }
 
 export interface ReplayList {
@@ -1945,68 +1979,11 @@ export interface Reset {
   deleted: Record<string, number>;
 }
 
-export interface FaultPlan {
-  object: 'fault_plan';
-  sandbox: true;
-  requestId?: string;
-  status: FaultPlanStatus;
-  id: string;
-  on: 'requests' | 'webhooks';
-  fault: {
-    type: 'latency';
-    delayMs: number;
-  } | {
-    type: 'error';
-    code: 'rate_limited' | 'internal_error' | 'service_unavailable';
-    /** For the header Retry-After; without it 1 second, and no header with `internal_error`. */
-    retryAfterSeconds?: number;
-  } | {
-    type: 'reset_connection';
-  } | {
-    type: 'lose_answer';
-  } | {
-    type: 'duplicate';
-    /** Without it: `1`. */
-    copies?: number;
-  } | {
-    type: 'reorder';
-  } | {
-    type: 'delay';
-    seconds: number;
-  } | {
-    type: 'drop';
-  };
-  count: number | null;
-  share: number | null;
-  seed: number;
-  operations: string[] | null;
-  methods: ('GET' | 'POST')[] | null;
-  eventTypes: string[] | null;
-  /** How many have matched so far. */
-  seen: number;
-  /** How many of them were hit. */
-  applied: number;
-  /** RFC 3339, UTC, with milliseconds. */
-  createdAt: string;
-  /** RFC 3339, UTC, with milliseconds. */
-  updatedAt: string;
-}
+export type FaultPlanCreate = RequestFaultPlanCreate | WebhookFaultPlanCreate;
 
-export type FaultPlanCreate = {
+export type RequestFaultPlanCreate = {
   on: 'requests';
-  fault: {
-    type: 'latency';
-    delayMs: number;
-  } | {
-    type: 'error';
-    code: 'rate_limited' | 'internal_error' | 'service_unavailable';
-    /** For the header Retry-After; without it 1 second, and no header with `internal_error`. */
-    retryAfterSeconds?: number | undefined;
-  } | {
-    type: 'reset_connection';
-  } | {
-    type: 'lose_answer';
-  };
+  fault: LatencyFault | ErrorFault | ResetConnectionFault | LoseAnswerFault;
   /** Which of them: the same seed hits the same ones. One is chosen when this is absent. */
   seed?: number | undefined;
   /** Only these operations; else all that can be hit. */
@@ -2074,20 +2051,31 @@ export type FaultPlanCreate = {
   count?: number | undefined;
   /** How many of a hundred that match are hit. */
   share: number;
-}) | {
+});
+
+export interface LatencyFault {
+  type: 'latency';
+  delayMs: number;
+}
+
+export interface ErrorFault {
+  type: 'error';
+  code: 'rate_limited' | 'internal_error' | 'service_unavailable';
+  /** For the header Retry-After; without it 1 second, and no header with `internal_error`. */
+  retryAfterSeconds?: number | undefined;
+}
+
+export interface ResetConnectionFault {
+  type: 'reset_connection';
+}
+
+export interface LoseAnswerFault {
+  type: 'lose_answer';
+}
+
+export type WebhookFaultPlanCreate = {
   on: 'webhooks';
-  fault: {
-    type: 'duplicate';
-    /** Without it: `1`. */
-    copies?: number | undefined;
-  } | {
-    type: 'reorder';
-  } | {
-    type: 'delay';
-    seconds: number;
-  } | {
-    type: 'drop';
-  };
+  fault: DuplicateFault | ReorderFault | DelayFault | DropFault;
   /** Which of them: the same seed hits the same ones. One is chosen when this is absent. */
   seed?: number | undefined;
   /** `*`, all of one kind such as `payment.*`, or single types; else all. */
@@ -2103,6 +2091,57 @@ export type FaultPlanCreate = {
   /** How many of a hundred that match are hit. */
   share: number;
 });
+
+export interface DuplicateFault {
+  type: 'duplicate';
+  /** Default: `1`. */
+  copies?: number | undefined;
+}
+
+export interface ReorderFault {
+  type: 'reorder';
+}
+
+export interface DelayFault {
+  type: 'delay';
+  seconds: number;
+}
+
+export interface DropFault {
+  type: 'drop';
+}
+
+export interface FaultPlan {
+  object: 'fault_plan';
+  sandbox: true;
+  requestId?: string;
+  status: FaultPlanStatus;
+  id: string;
+  on: 'requests' | 'webhooks';
+  fault:
+    | LatencyFault
+    | ErrorFault
+    | ResetConnectionFault
+    | LoseAnswerFault
+    | DuplicateFault
+    | ReorderFault
+    | DelayFault
+    | DropFault;
+  count: number | null;
+  share: number | null;
+  seed: number;
+  operations: string[] | null;
+  methods: ('GET' | 'POST')[] | null;
+  eventTypes: string[] | null;
+  /** How many have matched so far. */
+  seen: number;
+  /** How many of them were hit. */
+  applied: number;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  updatedAt: string;
+}
 
 export interface FaultPlanList {
   object: 'list';

@@ -14,6 +14,7 @@ import { tags } from '../kernel/tags.ts';
 import { apiVersion, apiVersions } from '../kernel/version.ts';
 import { errorExample, operationExamples } from './openapi-examples.ts';
 import { headerComponents, headersOfStatus, headersOfSuccess } from './openapi-headers.ts';
+import { parameterSchema, SchemaComponents } from './openapi-schemas.ts';
 
 type Json = Record<string, unknown>;
 
@@ -34,19 +35,43 @@ const idempotencyKeyPattern = `^(${keyCharacters}|"${keyCharacters}")$`;
 const always = [400, 401, 403, 421, 429, 500, 503];
 const onWrite = [409, 413, 415, 422];
 
+const ErrorSchema = Type.Object({
+  object: Type.Literal('error'),
+  sandbox: Type.Literal(true),
+  requestId: Type.String({ pattern: idPattern('request') }),
+  status: Type.Literal('error'),
+  error: Type.Object({
+    code: Type.Enum([...codesOfApi]),
+    message: Type.String(),
+    param: Type.Optional(
+      Type.String({ description: 'A JSON pointer into the body, or the name of a parameter or header.' }),
+    ),
+    details: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description:
+          'More about the error. `errors` lists every invalid value of a body, each with `param` and `message`, the first one included.',
+      }),
+    ),
+    allowedActions: Type.Optional(Type.Array(Type.String())),
+    retryable: Type.Boolean(),
+    docUrl: Type.String(),
+  }),
+});
+
 /** OpenAPI 3.1, derived from the same tables that the server runs on: a route cannot be in one and not in the other. */
 export function openApiDocument(
   routes: readonly Route[],
   catalogue: readonly EventType[],
   serverUrl: string,
 ): Json {
-  const schemas: Json = { Error: errorSchema(), LedgerEntry: plain(LedgerEntrySchema) };
   const names = new Map<unknown, string>([[LedgerEntrySchema, 'LedgerEntry']]);
   for (const { response, responseName } of routes) names.set(response, responseName);
+  const components = new SchemaComponents(names);
+  components.refer('Error', ErrorSchema);
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const path = `/_api/${route.path}`;
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas, names) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) };
   }
   return {
     openapi: '3.1.0',
@@ -55,13 +80,14 @@ export function openApiDocument(
       version: apiVersion,
       summary: 'A sandbox-only payment API. No real money moves.',
       description: introduction,
+      contact: { name: 'Sandbank contributors' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: serverUrl }],
     security: [{ apiKey: [] }],
     tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name, description: tags[name] })),
     paths,
-    webhooks: webhooks(catalogue, schemas, names),
+    webhooks: webhooks(catalogue, components),
     components: {
       securitySchemes: {
         apiKey: {
@@ -73,15 +99,14 @@ export function openApiDocument(
       parameters: parameters(),
       headers: headerComponents(),
       responses: errorResponses(),
-      schemas,
+      schemas: components.schemas,
     },
   };
 }
 
-function operation(route: Route, schemas: Json, names: ReadonlyMap<unknown, string>): Json {
+function operation(route: Route, components: SchemaComponents): Json {
   const isWrite = route.method === 'POST';
   const isOnRecord = route.path.includes('{') || ('namesRecord' in route && route.namesRecord === true);
-  schemas[route.responseName] = plain(route.response, names);
   const statuses = [...always, ...(isOnRecord ? [404] : []), ...(isWrite ? onWrite : [])].sort();
   const success = successStatus[isWrite ? route.command.success : 'ok'];
   return {
@@ -101,12 +126,12 @@ function operation(route: Route, schemas: Json, names: ReadonlyMap<unknown, stri
       ref('parameters', 'Organization'),
       ref('parameters', 'Version'),
     ],
-    ...(isWrite ? requestBody(route, schemas) : {}),
+    ...(isWrite ? requestBody(route, components) : {}),
     responses: {
       [success]: {
         description: success === successStatus.created ? 'Made.' : 'Done.',
         headers: headersOfSuccess(route, success),
-        content: contentOf(route),
+        content: contentOf(route, components),
       },
       ...Object.fromEntries(statuses.map((status) => [String(status), ref('responses', `Status${status}`)])),
     },
@@ -114,11 +139,7 @@ function operation(route: Route, schemas: Json, names: ReadonlyMap<unknown, stri
 }
 
 /** What is sent to the endpoints: an entry for each type, of the schema that all events of its resource have. */
-function webhooks(
-  catalogue: readonly EventType[],
-  schemas: Json,
-  names: ReadonlyMap<unknown, string>,
-): Record<string, Json> {
+function webhooks(catalogue: readonly EventType[], components: SchemaComponents): Record<string, Json> {
   const seconds = limits.webhookTimeoutMs / 1_000;
   const headers = ['WebhookId', 'WebhookTimestamp', 'WebhookSignature'];
   const responses = {
@@ -126,12 +147,11 @@ function webhooks(
     '410': { description: 'The receiver is gone: the endpoint is disabled.' },
   };
   const entry = ({ type, resource, description, schema: data, payload }: EventType): Json => {
-    const dataName = names.get(data);
+    const dataName = components.nameOf(data);
     assert(dataName, `no route answers with what ${type} shows`);
-    const name = `${dataName}Event`;
     const types = catalogue.filter((one) => one.resource === resource).map((one) => one.type);
-    schemas[name] ??= plain(payloadSchema(types, data), names);
-    const schema = { allOf: [ref('schemas', name), { properties: { type: { const: type } } }] };
+    const event = components.refer(`${dataName}Event`, payloadSchema(types, data));
+    const schema = { allOf: [event, { properties: { type: { const: type } } }] };
     return {
       operationId: `receive${pascalCase(type)}`,
       tags: ['Webhooks'],
@@ -146,17 +166,18 @@ function webhooks(
   return Object.fromEntries(catalogue.map((event) => [event.type, { post: entry(event) }]));
 }
 
-function contentOf(route: Route): Json {
+function contentOf(route: Route, components: SchemaComponents): Json {
+  const shown = components.refer(route.responseName, route.response);
   // What a stream tells one by one has no place in OpenAPI 3.1.
   if (isStream(route))
     return {
       'text/event-stream': {
         schema: { type: 'string' },
-        'x-item-schema': ref('schemas', route.responseName),
+        'x-item-schema': shown,
       },
     };
   const example = exampleOf(operationExamples()[route.operationId]?.response);
-  const schema = json(ref('schemas', route.responseName), example);
+  const schema = json(shown, example);
   const other = route.method === 'GET' ? route.alsoAs : undefined;
   return other === undefined ? schema : { ...schema, [other]: { schema: { type: 'string' } } };
 }
@@ -167,12 +188,17 @@ function needs({ scope }: Route): string {
   return names.length === 1 ? `Needs the scope ${names[0]}.` : `Needs the scopes ${names.join(' and ')}.`;
 }
 
-function requestBody({ operationId, body, bodyName, isBodyOptional }: WriteRoute, schemas: Json): Json {
+function requestBody(
+  { operationId, body, bodyName, isBodyOptional }: WriteRoute,
+  components: SchemaComponents,
+): Json {
   if (!body || bodyName === undefined) return {};
-  schemas[bodyName] = plain(body);
   const example = exampleOf(operationExamples()[operationId]?.request);
   return {
-    requestBody: { required: isBodyOptional !== true, content: json(ref('schemas', bodyName), example) },
+    requestBody: {
+      required: isBodyOptional !== true,
+      content: json(components.refer(bodyName, body), example),
+    },
   };
 }
 
@@ -195,7 +221,7 @@ function queryParameters(query: TSchema | undefined): Json[] {
     required?: readonly string[];
   };
   return Object.entries(properties).map(([name, property]) => {
-    const { description, ...schema } = plain(property);
+    const { description, ...schema } = parameterSchema(property);
     return { name, in: 'query', required: required.includes(name), description, schema };
   });
 }
@@ -266,48 +292,4 @@ function errorResponses(): Json {
       ];
     }),
   );
-}
-
-function errorSchema(): Json {
-  return plain(
-    Type.Object({
-      object: Type.Literal('error'),
-      sandbox: Type.Literal(true),
-      requestId: Type.String({ pattern: idPattern('request') }),
-      status: Type.Literal('error'),
-      error: Type.Object({
-        code: Type.Enum([...codesOfApi]),
-        message: Type.String(),
-        param: Type.Optional(
-          Type.String({ description: 'A JSON pointer into the body, or the name of a parameter or header.' }),
-        ),
-        details: Type.Optional(
-          Type.Record(Type.String(), Type.Unknown(), {
-            description:
-              'More about the error. `errors` lists every invalid value of a body, each with `param` and `message`, the first one included.',
-          }),
-        ),
-        allowedActions: Type.Optional(Type.Array(Type.String())),
-        retryable: Type.Boolean(),
-        docUrl: Type.String(),
-      }),
-    }),
-  );
-}
-
-/** TypeBox schemas are JSON Schema already; this drops what only the library knows, and refers to what has a name. */
-function plain(schema: TSchema, names: ReadonlyMap<unknown, string> = new Map()): Json {
-  return JSON.parse(
-    JSON.stringify(schema, (_key, value: unknown) => {
-      const name = value === schema ? undefined : names.get(value);
-      return name === undefined ? typed(value) : ref('schemas', name);
-    }),
-  ) as Json;
-}
-
-/** The values of an enumeration say what type they have; generators of clients and reference pages want it said. */
-function typed(value: unknown): unknown {
-  const { enum: values, type } = (value ?? {}) as { enum?: unknown; type?: unknown };
-  const isText = Array.isArray(values) && values.every((one) => typeof one === 'string');
-  return isText && type === undefined ? { type: 'string', ...(value as Json) } : value;
 }

@@ -43,7 +43,11 @@ export function addPublicRoutes(app: FastifyInstance, settings: AppSettings): vo
     const document = await openApiDocuments.get(address, () =>
       buildDocument(JSON.stringify(openApiDocument(routes, eventCatalogue, address))),
     );
-    return sendDocument(reply, document, { 'Content-Type': jsonType });
+    return sendDocument(reply, document, {
+      'Content-Type': jsonType,
+      // Hosted viewers and editors load the document from a browser. It contains nothing of any organization.
+      'Access-Control-Allow-Origin': '*',
+    });
   });
   const seedSchemas = new DocumentCache(1);
   app.get('/seed.schema.json', async (_request, reply) => {

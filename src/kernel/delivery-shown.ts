@@ -3,7 +3,7 @@ import { type AttemptRow, type DeliveryRow, deliveryStates } from './delivery.ts
 import type { Presented } from './envelope.ts';
 import { eventPayload } from './event.ts';
 import { instantToText, shownInstant } from './list.ts';
-import { id, nullable, resource, Time } from './schema.ts';
+import { component, id, nullable, resource, Time } from './schema.ts';
 import type { EventRow } from './trail.ts';
 
 /** How deliveries are shown: in lists, and with their attempts where one is looked at. */
@@ -24,7 +24,7 @@ export const DeliverySchema = resource('delivery', deliveryStates, {
   updatedAt: Time,
 });
 
-const Headers = nullable(Type.Record(Type.String(), Type.String()));
+const Headers = nullable(Type.Record(Type.String(), Type.String(), component('HttpHeaders')));
 
 const AttemptSchema = Type.Object({
   number: Type.Integer({ minimum: 1 }),

@@ -2,6 +2,18 @@ import { type TSchema, Type } from 'typebox';
 import { type IdKind, idPattern } from './ids.ts';
 import { limits } from './limits.ts';
 
+const componentName = Symbol('component name');
+
+/**
+ * Options that give a schema a name: the OpenAPI document lists it once under that name and refers to it. Client generators call its
+ * type so. Alternatives of a union that are objects need one. The name is not part of the JSON Schema itself.
+ */
+export const component = (name: string): Record<symbol, string> => ({ [componentName]: name });
+
+export function componentNameOf(schema: unknown): string | undefined {
+  return (schema as { readonly [componentName]?: string } | null | undefined)?.[componentName];
+}
+
 /** The pieces that request and response schemas are made of. They are JSON Schema, and so is the OpenAPI document. */
 export const Amount = Type.Integer({
   minimum: limits.amountMin,
@@ -41,8 +53,15 @@ export const Day = Type.String({
 export const Time = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, with milliseconds.' });
 
 /** Texts under names of the caller. Not `Type.Record`: its pattern for keys passes over those with a line break. */
-export const textMap = (keysMax: number, keyLengthMax: number, valueLengthMax: number, what: string) =>
+export const textMap = (
+  name: string,
+  keysMax: number,
+  keyLengthMax: number,
+  valueLengthMax: number,
+  what: string,
+) =>
   Type.Unsafe<Record<string, string>>({
+    ...component(name),
     type: 'object',
     additionalProperties: { type: 'string', maxLength: valueLengthMax },
     maxProperties: keysMax,
@@ -51,6 +70,7 @@ export const textMap = (keysMax: number, keyLengthMax: number, valueLengthMax: n
   });
 
 export const Metadata = textMap(
+  'Metadata',
   limits.metadataKeysMax,
   limits.metadataKeyLengthMax,
   limits.metadataValueLengthMax,
@@ -70,8 +90,11 @@ export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 /** Unknown fields are refused: a misspelt optional field would otherwise be lost without a word. */
 export const strict = <P extends Record<string, TSchema>>(
   properties: P,
-  options: Record<string, unknown> = {},
+  options: Record<string | symbol, unknown> = {},
 ) => Type.Object(properties, { additionalProperties: false, ...options });
+
+/** The body of an `advance` that names neither an action nor a state. */
+export const AdvanceNext = strict({}, component('AdvanceNext'));
 
 /** For objects that take exactly one of several fields. */
 export const exactlyOne = (...names: readonly string[]) => ({

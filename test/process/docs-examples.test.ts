@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseHttp } from '../../scripts/collections/http-file.ts';
 import { readMarkdown, root } from '../docs/built.ts';
-import { fillIn, parseHttp } from '../docs/http-file.ts';
+import { fillIn, textAt } from '../docs/http-file.ts';
 import { freePort, type ServerProcess, startServer, testNodeArgs } from '../support/processes.ts';
 
 const read = (name: string) => readFileSync(new URL(name, root), 'utf8');
@@ -22,36 +23,36 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('examples/sandbank.http', () => {
   const { variables, requests } = parseHttp(read('examples/sandbank.http'));
+  const values = new Map(variables);
   let server: ServerProcess;
   beforeAll(async () => {
     server = await startServer({ dataDir: 'memory', seed: pathOf(seedFile) });
-    variables.set('host', server.url).set('key', seedKey);
+    values.set('host', server.url).set('key', seedKey);
   });
   afterAll(() => server?.stop());
 
-  test('every request gives what the file says, one after the other', async () => {
-    const answers = new Map<string, unknown>();
+  test('every request gets the response that the file states, in order', async () => {
     const outcomes: string[] = [];
-    for (const { title, name, expected, method, url, headers, body } of requests) {
-      const fill = (text: string) => fillIn(text, variables, answers);
+    for (const { title, expected, method, url, headers, body, captures } of requests) {
+      const fill = (text: string) => fillIn(text, values);
       const answer = await fetch(fill(url), {
         method,
         headers: headers.map(([header, value]) => [header, fill(value)] as [string, string]),
         ...(body === '' ? {} : { body: fill(body) }),
       });
       const result = (await answer.json()) as { status: string };
-      if (name !== undefined) answers.set(name, result);
       const isRight = expected === undefined ? answer.ok : answer.status === expected;
       expect(isRight, `${title}: ${answer.status} ${JSON.stringify(result)}`).toBe(true);
+      for (const [variable, path] of captures) values.set(variable, textAt(result, path));
       outcomes.push(`${title}: ${result.status}`);
     }
     expect(requests.length).toBeGreaterThan(25);
     for (const outcome of [
-      'Win it: won',
-      'Its first attempt fails: failed',
-      'Straight to any state: settled',
-      'It comes back: returned',
-      'Back to real time: running',
+      'Win the dispute: won',
+      'Run the first attempt: declined: failed',
+      'Advance it straight to settled: settled',
+      'Run the outcome: returned: returned',
+      'Reset the clock to real time: running',
     ])
       expect(outcomes).toContain(outcome);
   });

@@ -37,7 +37,6 @@ test('no answer says which software made it, and none lets another site read it'
       `${consolePrefix}session`,
       '/healthz',
       '/readyz',
-      '/openapi.json',
       '/seed.schema.json',
       '/nothing',
       '/%',
@@ -58,6 +57,25 @@ test('no answer says which software made it, and none lets another site read it'
       expect(headers['x-content-type-options'] ?? headers.location, `${method} ${url}`).toBeDefined();
     }
   }
+});
+
+test('only the OpenAPI document may be read by other sites, and only read', async () => {
+  const corsOf = async (method: 'GET' | 'HEAD' | 'OPTIONS') => {
+    const { headers } = await server.app.inject({ method, url: '/openapi.json', headers: evil });
+    return Object.entries(headers).filter(([name]) => name.startsWith('access-control-'));
+  };
+  expect(await corsOf('GET')).toEqual([['access-control-allow-origin', '*']]);
+  expect(await corsOf('HEAD')).toEqual([['access-control-allow-origin', '*']]);
+  // Without an answer to a preflight request, a browser sends no request that needs one.
+  expect(await corsOf('OPTIONS')).toEqual([]);
+  const { headers: unchanged, statusCode } = await server.app.inject({
+    url: '/openapi.json',
+    headers: {
+      ...evil,
+      'if-none-match': (await server.app.inject({ url: '/openapi.json' })).headers.etag ?? '',
+    },
+  });
+  expect([statusCode, unchanged['access-control-allow-origin']]).toEqual([304, '*']);
 });
 
 test('what the API, the console and the operator answer is kept by nobody', async () => {

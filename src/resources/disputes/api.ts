@@ -8,7 +8,9 @@ import { instantToText } from '../../kernel/list.ts';
 import { allowedActions } from '../../kernel/machine.ts';
 import { listing, type Route, retrieving } from '../../kernel/route.ts';
 import {
+  AdvanceNext,
   AmountShown,
+  component,
   id,
   idQuery,
   list,
@@ -31,6 +33,7 @@ import {
 import { disputesTable } from './store.ts';
 
 const EvidenceMap = textMap(
+  'DisputeEvidence',
   limits.evidenceKeysMax,
   limits.metadataKeyLengthMax,
   limits.evidenceValueLengthMax,
@@ -38,10 +41,16 @@ const EvidenceMap = textMap(
 );
 
 const AdvanceBody = Type.Union([
-  strict({ action: Type.Literal('submit_evidence'), evidence: Type.Optional(EvidenceMap) }),
-  strict({ action: Type.Enum(['accept', 'expire', 'win', 'lose', 'escalate']) }),
-  strict({ to: Type.Enum([...disputeStates]) }),
-  strict({}),
+  strict(
+    { action: Type.Literal('submit_evidence'), evidence: Type.Optional(EvidenceMap) },
+    component('DisputeAdvanceSubmitEvidence'),
+  ),
+  strict(
+    { action: Type.Enum(['accept', 'expire', 'win', 'lose', 'escalate']) },
+    component('DisputeAdvanceAction'),
+  ),
+  strict({ to: Type.Enum([...disputeStates]) }, component('DisputeAdvanceToState')),
+  AdvanceNext,
 ]);
 
 const DisputeSchema = resource('dispute', disputeMachine.states, {

@@ -5,7 +5,7 @@ import { faultCodes, faultTargets, isForRoute, isSpared } from '../../kernel/fau
 import { isId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { listing, type Route } from '../../kernel/route.ts';
-import { id, list, listQuery, nullable, resource, strict, Time } from '../../kernel/schema.ts';
+import { component, id, list, listQuery, nullable, resource, strict, Time } from '../../kernel/schema.ts';
 import {
   cancelFaultPlan,
   createFaultPlan,
@@ -19,10 +19,12 @@ import { faultPlansTable, findFaultPlan } from './store.ts';
 
 const methods = ['GET', 'POST'] as const;
 
+const copiesDefault = 1;
+
 const RequestFaults = [
   strict(
     { type: Type.Literal('latency'), delayMs: Type.Integer({ minimum: 1, maximum: limits.faultDelayMsMax }) },
-    { description: 'The request waits before anything is done.' },
+    { ...component('LatencyFault'), description: 'The request waits before anything is done.' },
   ),
   strict(
     {
@@ -37,15 +39,18 @@ const RequestFaults = [
         }),
       ),
     },
-    { description: 'Nothing is done, and the answer is this error.' },
+    { ...component('ErrorFault'), description: 'Nothing is done, and the answer is this error.' },
   ),
   strict(
     { type: Type.Literal('reset_connection') },
-    { description: 'Nothing is done, and the connection is reset.' },
+    { ...component('ResetConnectionFault'), description: 'Nothing is done, and the connection is reset.' },
   ),
   strict(
     { type: Type.Literal('lose_answer') },
-    { description: 'All is done, and the connection is closed without a byte of the answer.' },
+    {
+      ...component('LoseAnswerFault'),
+      description: 'All is done, and the connection is closed without a byte of the answer.',
+    },
   ),
 ] as const;
 
@@ -53,24 +58,32 @@ const WebhookFaults = [
   strict(
     {
       type: Type.Literal('duplicate'),
-      copies: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.faultCopiesMax, default: 1 })),
+      copies: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: limits.faultCopiesMax, default: copiesDefault }),
+      ),
     },
-    { description: 'The same bytes are sent so many times more.' },
+    { ...component('DuplicateFault'), description: 'The same bytes are sent so many times more.' },
   ),
   strict(
     { type: Type.Literal('reorder') },
-    { description: 'It is held until the next event of the endpoint was sent.' },
+    {
+      ...component('ReorderFault'),
+      description: 'It is held until the next event of the endpoint was sent.',
+    },
   ),
   strict(
     {
       type: Type.Literal('delay'),
       seconds: Type.Integer({ minimum: 1, maximum: limits.faultDelaySecondsMax }),
     },
-    { description: 'It is sent so much later, by the clock of the application.' },
+    { ...component('DelayFault'), description: 'It is sent so much later, by the clock of the application.' },
   ),
   strict(
     { type: Type.Literal('drop') },
-    { description: 'The first attempt is not sent and counts as failed; it is tried again.' },
+    {
+      ...component('DropFault'),
+      description: 'The first attempt is not sent and counts as failed; it is tried again.',
+    },
   ),
 ] as const;
 
@@ -136,7 +149,7 @@ interface Asked {
 function fieldsOf({ on, fault, count, share, ...filters }: Asked): FaultPlanFields {
   return {
     target: on,
-    fault: fault.type === 'duplicate' ? { type: fault.type, copies: fault.copies ?? 1 } : fault,
+    fault: fault.type === 'duplicate' ? { type: fault.type, copies: fault.copies ?? copiesDefault } : fault,
     count: count ?? null,
     share: share ?? null,
     operations: filters.operations ?? null,
@@ -170,7 +183,7 @@ export function faultPlanRoutes(
         ),
         methods: Type.Optional(some(Type.Enum([...methods]), methods.length, 'HEAD counts as GET.')),
       },
-      oneBound,
+      { ...component('RequestFaultPlanCreate'), ...oneBound },
     ),
     strict(
       {
@@ -185,7 +198,7 @@ export function faultPlanRoutes(
           ),
         ),
       },
-      oneBound,
+      { ...component('WebhookFaultPlanCreate'), ...oneBound },
     ),
   ]);
   const page = listing('fault_plan', faultPlansTable, ['appId', 'status'], presentFaultPlan);

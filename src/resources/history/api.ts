@@ -12,7 +12,7 @@ import {
   readingOf,
   type Versioned,
 } from '../../kernel/route.ts';
-import { id, list, nullable, pageQuery, resource, strict, Time } from '../../kernel/schema.ts';
+import { component, id, list, nullable, pageQuery, resource, strict, Time } from '../../kernel/schema.ts';
 import type { Table } from '../../kernel/table.ts';
 import type { LedgerEntryRow } from '../../kernel/trail.ts';
 import { paymentStates } from '../payments/machine.ts';
@@ -34,7 +34,7 @@ const moveSchema = (states: readonly string[]) =>
     from: nullable(Type.Enum([...states])),
     to: Type.Enum([...states]),
     actor: Type.Object({ kind: Type.String(), id: Type.String() }),
-    event: nullable(Type.Object({ id: id('event'), type: Type.String() })),
+    event: nullable(Type.Object({ id: id('event'), type: Type.String() }, component('StateChangeEvent'))),
     ledgerEntries: Type.Array(LedgerEntrySchema),
     at: Time,
   });

@@ -10,9 +10,11 @@ import { allowedActions } from '../../kernel/machine.ts';
 import { listing, type Route, retrieving } from '../../kernel/route.ts';
 import { paymentScenarios, scenarioOf, testCards } from '../../kernel/scenario.ts';
 import {
+  AdvanceNext,
   Amount,
   AmountShown,
   CurrencyCode,
+  component,
   id,
   idQuery,
   list,
@@ -50,11 +52,13 @@ const Scenario = Type.Union(
   { description: 'What the simulated provider will do: one name, or a list for successive attempts.' },
 );
 
+const createDefaults = { captureMethod: 'automatic', autoAdvance: false } as const;
+
 const CreateBody = strict({
   amount: Amount,
   currency: CurrencyCode,
   customerId: Type.Optional(id('customer')),
-  captureMethod: Type.Optional(Type.Enum([...captureMethods], { default: 'automatic' })),
+  captureMethod: Type.Optional(Type.Enum([...captureMethods], { default: createDefaults.captureMethod })),
   paymentMethod: Type.Optional(
     strict({
       type: Type.Enum([...paymentMethodTypes]),
@@ -70,7 +74,7 @@ const CreateBody = strict({
   reference: Type.Optional(text(limits.referenceLengthMax)),
   metadata: Type.Optional(Metadata),
   scenario: Type.Optional(Scenario),
-  autoAdvance: Type.Optional(Type.Boolean({ default: false })),
+  autoAdvance: Type.Optional(Type.Boolean({ default: createDefaults.autoAdvance })),
 });
 
 const money = { amount: Type.Optional(Amount), currency: Type.Optional(CurrencyCode) } as const;
@@ -79,35 +83,57 @@ const Reason = text(limits.reasonLengthMax);
 
 /** One form for each way to ask. What is absent takes all that is left. */
 const AdvanceBody = Type.Union([
-  strict({
-    action: Type.Enum(['require_action', 'process', 'authorize', 'settle', 'retry', 'cancel', 'expire']),
-  }),
-  strict({
-    action: Type.Literal('capture'),
-    ...money,
-    final: Type.Optional(Type.Boolean({ default: false })),
-  }),
-  strict({ action: Type.Literal('fail'), failureCode: Type.Optional(FailureCode) }),
-  strict({
-    action: Type.Literal('refund'),
-    ...money,
-    reason: Type.Optional(Reason),
-    metadata: Type.Optional(Metadata),
-  }),
-  strict({ action: Type.Literal('dispute'), ...money, reason: Type.Optional(Reason) }),
-  strict({ to: Type.Enum(['partially_captured', 'partially_refunded', 'disputed']), ...money }),
-  strict({ to: Type.Literal('failed'), failureCode: Type.Optional(FailureCode) }),
-  strict({ to: Type.Enum([...paymentStates]) }),
-  strict({}),
+  strict(
+    { action: Type.Enum(['require_action', 'process', 'authorize', 'settle', 'retry', 'cancel', 'expire']) },
+    component('PaymentAdvanceAction'),
+  ),
+  strict(
+    {
+      action: Type.Literal('capture'),
+      ...money,
+      final: Type.Optional(Type.Boolean({ default: noParams.isFinal })),
+    },
+    component('PaymentAdvanceCapture'),
+  ),
+  strict(
+    { action: Type.Literal('fail'), failureCode: Type.Optional(FailureCode) },
+    component('PaymentAdvanceFail'),
+  ),
+  strict(
+    {
+      action: Type.Literal('refund'),
+      ...money,
+      reason: Type.Optional(Reason),
+      metadata: Type.Optional(Metadata),
+    },
+    component('PaymentAdvanceRefund'),
+  ),
+  strict(
+    { action: Type.Literal('dispute'), ...money, reason: Type.Optional(Reason) },
+    component('PaymentAdvanceDispute'),
+  ),
+  strict(
+    { to: Type.Enum(['partially_captured', 'partially_refunded', 'disputed']), ...money },
+    component('PaymentAdvanceToAmount'),
+  ),
+  strict(
+    { to: Type.Literal('failed'), failureCode: Type.Optional(FailureCode) },
+    component('PaymentAdvanceToFailed'),
+  ),
+  strict({ to: Type.Enum([...paymentStates]) }, component('PaymentAdvanceToState')),
+  AdvanceNext,
 ]);
 
-const Failure = Type.Object({
-  code: Type.String(),
-  message: Type.String(),
-  retryable: Type.Boolean({
-    description: 'Whether the decline was soft, so that another attempt may succeed.',
-  }),
-});
+const Failure = Type.Object(
+  {
+    code: Type.String(),
+    message: Type.String(),
+    retryable: Type.Boolean({
+      description: 'Whether the decline was soft, so that another attempt may succeed.',
+    }),
+  },
+  component('PaymentFailure'),
+);
 
 const PaymentSchema = resource('payment', paymentMachine.states, {
   id: id('payment'),
@@ -219,14 +245,14 @@ function createInput(body: Static<typeof CreateBody>): CreatePayment {
     amount: BigInt(body.amount),
     currency: body.currency,
     customerId: body.customerId ?? null,
-    captureMethod: body.captureMethod ?? 'automatic',
+    captureMethod: body.captureMethod ?? createDefaults.captureMethod,
     paymentMethodType: body.paymentMethod?.type ?? 'card',
     cardNumber: body.paymentMethod?.number ?? null,
     description: body.description ?? null,
     reference: body.reference ?? null,
     metadata: body.metadata ?? {},
     scenario: body.scenario ?? null,
-    autoAdvance: body.autoAdvance ?? false,
+    autoAdvance: body.autoAdvance ?? createDefaults.autoAdvance,
   };
 }
 

@@ -3,7 +3,17 @@ import { AnyAmount, exact } from '../../kernel/amount.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { listing, type Route } from '../../kernel/route.ts';
-import { CurrencyCode, Day, id, nullable, pageQuery, resource, strict, Time } from '../../kernel/schema.ts';
+import {
+  CurrencyCode,
+  component,
+  Day,
+  id,
+  nullable,
+  pageQuery,
+  resource,
+  strict,
+  Time,
+} from '../../kernel/schema.ts';
 import { reconciliations } from '../../kernel/settlement.ts';
 import { type SettlementLineRow, settlementLinesTable } from '../../kernel/trail.ts';
 import { findTotals, type TotalRow } from './store.ts';
@@ -15,7 +25,10 @@ const Query = strict({
   currency: Type.Optional(CurrencyCode),
 });
 
-const Side = Type.Object({ gross: Type.Integer(), fee: Type.Integer(), net: Type.Integer() });
+const Side = Type.Object(
+  { gross: Type.Integer(), fee: Type.Integer(), net: Type.Integer() },
+  component('ReconciliationAmounts'),
+);
 const SumSide = Type.Object({ gross: AnyAmount, fee: AnyAmount, net: AnyAmount });
 
 const LineSchema = resource('reconciliation_line', reconciliations, {

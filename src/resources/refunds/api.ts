@@ -8,9 +8,11 @@ import { instantToText } from '../../kernel/list.ts';
 import { allowedActions } from '../../kernel/machine.ts';
 import { listing, type Route, retrieving } from '../../kernel/route.ts';
 import {
+  AdvanceNext,
   Amount,
   AmountShown,
   CurrencyCode,
+  component,
   id,
   idQuery,
   list,
@@ -34,9 +36,9 @@ const RefundBody = strict({
 });
 
 const AdvanceBody = Type.Union([
-  strict({ action: Type.Enum(['succeed', 'fail', 'cancel']) }),
-  strict({ to: Type.Enum([...refundStates]) }),
-  strict({}),
+  strict({ action: Type.Enum(['succeed', 'fail', 'cancel']) }, component('RefundAdvanceAction')),
+  strict({ to: Type.Enum([...refundStates]) }, component('RefundAdvanceToState')),
+  AdvanceNext,
 ]);
 
 const RefundSchema = resource('refund', refundMachine.states, {

@@ -12,6 +12,8 @@ import {
 } from './machine.ts';
 import { findProgress, replaysTable } from './store.ts';
 
+const dryRunDefault = false;
+
 const ReplayBody = strict({
   from: Type.String({ format: 'date-time', description: 'Events from this instant of the clock on.' }),
   to: Type.String({ format: 'date-time', description: 'And before this one.' }),
@@ -26,7 +28,7 @@ const ReplayBody = strict({
       description: 'One endpoint; else all of the application.',
     }),
   ),
-  dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Counts, and sends nothing.' })),
+  dryRun: Type.Optional(Type.Boolean({ default: dryRunDefault, description: 'Counts, and sends nothing.' })),
 });
 
 const ReplaySchema = resource('replay', replayStates, {
@@ -90,7 +92,7 @@ export const replayRoutes: readonly Route[] = [
           selection: select,
           webhookId: webhookId ?? null,
         },
-        isDryRun: dryRun ?? false,
+        isDryRun: dryRun ?? dryRunDefault,
       };
     },
   },

@@ -10,9 +10,11 @@ import { failureWords, reasonCodePattern } from '../../kernel/return.ts';
 import { listing, type Route, retrieving } from '../../kernel/route.ts';
 import { transferScenarioPattern } from '../../kernel/scenario.ts';
 import {
+  AdvanceNext,
   Amount,
   AmountShown,
   CurrencyCode,
+  component,
   exactlyOne,
   id,
   idQuery,
@@ -55,13 +57,18 @@ const Scenario = Type.Union(
   },
 );
 
-const BeneficiaryBody = strict({
-  name: text(limits.nameLengthMax),
-  country: Type.Optional(
-    Type.String({ pattern: '^[A-Za-z]{2}$', description: 'Two-letter ISO 3166 code, such as DE.' }),
-  ),
-  account: Type.Optional(text(limits.beneficiaryAccountLengthMax)),
-});
+const BeneficiaryBody = strict(
+  {
+    name: text(limits.nameLengthMax),
+    country: Type.Optional(
+      Type.String({ pattern: '^[A-Za-z]{2}$', description: 'Two-letter ISO 3166 code, such as DE.' }),
+    ),
+    account: Type.Optional(text(limits.beneficiaryAccountLengthMax)),
+  },
+  component('BeneficiaryInput'),
+);
+
+const quoteDefaults = { fundFrom: 'external', autoAdvance: false } as const;
 
 const QuoteBody = strict(
   {
@@ -71,11 +78,11 @@ const QuoteBody = strict(
     targetAmount: Type.Optional(Amount),
     customerId: Type.Optional(id('customer')),
     beneficiary: Type.Optional(BeneficiaryBody),
-    fundFrom: Type.Optional(Type.Enum([...fundingSources], { default: 'external' })),
+    fundFrom: Type.Optional(Type.Enum([...fundingSources], { default: quoteDefaults.fundFrom })),
     reference: Type.Optional(text(limits.referenceLengthMax)),
     metadata: Type.Optional(Metadata),
     scenario: Type.Optional(Scenario),
-    autoAdvance: Type.Optional(Type.Boolean({ default: false })),
+    autoAdvance: Type.Optional(Type.Boolean({ default: quoteDefaults.autoAdvance })),
   },
   exactlyOne('sourceAmount', 'targetAmount'),
 );
@@ -90,29 +97,38 @@ const failureCode = { failureCode: Type.Optional(ReasonCode) } as const;
 
 /** One form for each way to ask. On a way to a state, whatever is met on it takes its part of the body. */
 const AdvanceBody = Type.Union([
-  strict({ action: Type.Literal('accept'), ...beneficiary }),
-  strict({ action: Type.Literal('return'), ...returnCode }),
-  strict({ action: Type.Literal('fail'), ...failureCode }),
-  strict({
-    action: Type.Enum([
-      'requote',
-      'fund',
-      'review',
-      'release',
-      'reject',
-      'convert',
-      'send',
-      'complete',
-      'resend',
-      'refund',
-      'cancel',
-      'expire',
-    ]),
-  }),
-  strict({ to: Type.Enum(['returned', 'refunded']), ...beneficiary, ...returnCode }),
-  strict({ to: Type.Literal('failed'), ...beneficiary, ...failureCode }),
-  strict({ to: Type.Enum([...transferStates]), ...beneficiary }),
-  strict({}),
+  strict({ action: Type.Literal('accept'), ...beneficiary }, component('TransferAdvanceAccept')),
+  strict({ action: Type.Literal('return'), ...returnCode }, component('TransferAdvanceReturn')),
+  strict({ action: Type.Literal('fail'), ...failureCode }, component('TransferAdvanceFail')),
+  strict(
+    {
+      action: Type.Enum([
+        'requote',
+        'fund',
+        'review',
+        'release',
+        'reject',
+        'convert',
+        'send',
+        'complete',
+        'resend',
+        'refund',
+        'cancel',
+        'expire',
+      ]),
+    },
+    component('TransferAdvanceAction'),
+  ),
+  strict(
+    { to: Type.Enum(['returned', 'refunded']), ...beneficiary, ...returnCode },
+    component('TransferAdvanceToReturned'),
+  ),
+  strict(
+    { to: Type.Literal('failed'), ...beneficiary, ...failureCode },
+    component('TransferAdvanceToFailed'),
+  ),
+  strict({ to: Type.Enum([...transferStates]), ...beneficiary }, component('TransferAdvanceToState')),
+  AdvanceNext,
 ]);
 
 const Rate = Type.String({
@@ -136,18 +152,24 @@ const TransferSchema = resource('transfer', transferMachine.states, {
   fundFrom: Type.Enum([...fundingSources]),
   customerId: nullable(id('customer')),
   beneficiary: nullable(
-    Type.Object({
-      name: Type.String(),
-      country: Type.Optional(Type.String()),
-      account: Type.Optional(Type.String()),
-    }),
+    Type.Object(
+      {
+        name: Type.String(),
+        country: Type.Optional(Type.String()),
+        account: Type.Optional(Type.String()),
+      },
+      component('Beneficiary'),
+    ),
   ),
   reference: nullable(Type.String()),
   metadata: Metadata,
   scenario: Scenario,
   autoAdvance: Type.Boolean(),
   failure: nullable(
-    Type.Object({ code: Type.String(), message: Type.String(), retryable: Type.Literal(false) }),
+    Type.Object(
+      { code: Type.String(), message: Type.String(), retryable: Type.Literal(false) },
+      component('TransferFailure'),
+    ),
   ),
   returnCode: nullable(Type.String()),
   expiresAt: Time,
@@ -225,13 +247,13 @@ function quoteInput(body: Static<typeof QuoteBody>): QuoteTransfer {
     targetCurrency: body.targetCurrency,
     fixedSide: isSource ? 'source' : 'target',
     amount: BigInt(body.sourceAmount ?? body.targetAmount ?? 0),
-    fundFrom: body.fundFrom ?? 'external',
+    fundFrom: body.fundFrom ?? quoteDefaults.fundFrom,
     customerId: body.customerId ?? null,
     beneficiary: body.beneficiary === undefined ? null : keptBeneficiary(body.beneficiary),
     reference: body.reference ?? null,
     metadata: body.metadata ?? {},
     scenario: body.scenario ?? 'approve',
-    autoAdvance: body.autoAdvance ?? false,
+    autoAdvance: body.autoAdvance ?? quoteDefaults.autoAdvance,
   };
 }
 
