@@ -219,6 +219,22 @@ export type DeclineCode =
   | 'transaction_not_allowed'
   | 'mandate_revoked';
 
+export type TransferFailureCode =
+  | 'compliance_rejected'
+  | 'payout_rejected'
+  | 'funding_failed'
+  | 'insufficient_funds'
+  | 'provider_error';
+
+export type TransferReturnCode =
+  | 'account_closed'
+  | 'account_not_found'
+  | 'account_blocked'
+  | 'name_mismatch'
+  | 'beneficiary_deceased'
+  | 'rejected_by_bank'
+  | 'no_answer';
+
 export type TestCardNumber =
   | '4242424242424242'
   | '5555555555554444'
@@ -238,6 +254,44 @@ export type TestCardNumber =
   | '4000000000005126'
   | '4000000000007726'
   | '4000000000000259';
+
+export type PaymentAction =
+  | 'require_action'
+  | 'process'
+  | 'authorize'
+  | 'capture'
+  | 'settle'
+  | 'fail'
+  | 'retry'
+  | 'cancel'
+  | 'expire'
+  | 'refund'
+  | 'dispute';
+
+export type RefundAction = 'succeed' | 'fail' | 'cancel';
+
+export type DisputeAction = 'submit_evidence' | 'accept' | 'expire' | 'win' | 'lose' | 'escalate';
+
+export type TransferAction =
+  | 'requote'
+  | 'accept'
+  | 'fund'
+  | 'review'
+  | 'release'
+  | 'reject'
+  | 'convert'
+  | 'send'
+  | 'complete'
+  | 'return'
+  | 'resend'
+  | 'refund'
+  | 'cancel'
+  | 'expire'
+  | 'fail';
+
+export type CustomerAction = 'update' | 'archive';
+
+export type WebhookAction = 'update' | 'rotate_secret' | 'disable' | 'enable' | 'test';
 
 export type PaymentStatus =
   | 'pending'
@@ -442,20 +496,20 @@ export interface Capabilities {
     title: string;
     severity: 'critical' | 'major' | 'minor';
   }[];
-  scenarios: string[];
+  scenarios: PaymentScenario[];
   declineCodes: {
-    code: string;
+    code: DeclineCode;
     retryable: boolean;
     message: string;
   }[];
   /** The known ones; `return:` and `fail:` take any other code as well. */
   transferScenarios: string[];
   returnCodes: {
-    code: string;
+    code: TransferReturnCode;
     message: string;
   }[];
   transferFailureCodes: {
-    code: string;
+    code: TransferFailureCode;
     message: string;
   }[];
   /** Those that transfers can be made in. */
@@ -531,16 +585,16 @@ export interface Payment {
   scenario: PaymentScenario | PaymentScenario[];
   autoAdvance: boolean;
   failure: {
-    code: string;
+    code: DeclineCode;
     message: string;
     /** Whether the decline was soft, so that another attempt may succeed. */
     retryable: boolean;
   } | null;
   attempts: {
     number: number;
-    scenario: string;
+    scenario: PaymentScenario;
     failure: {
-      code: string;
+      code: DeclineCode;
       message: string;
       /** Whether the decline was soft, so that another attempt may succeed. */
       retryable: boolean;
@@ -548,7 +602,7 @@ export interface Payment {
     failedAt: string | null;
   }[];
   disputeId: string | null;
-  allowedActions: string[];
+  allowedActions: PaymentAction[];
   reconciliation: ReconciliationLineStatus | null;
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
@@ -757,7 +811,7 @@ export interface Refund {
   reason: string | null;
   /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
   metadata: Record<string, string>;
-  allowedActions: string[];
+  allowedActions: RefundAction[];
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
@@ -789,7 +843,7 @@ export interface RefundList {
 }
 
 export type RefundAdvance = {
-  action: 'succeed' | 'fail' | 'cancel';
+  action: RefundAction;
 } | {
   to: RefundStatus;
 } | Record<string, never>;
@@ -818,7 +872,7 @@ export interface Dispute {
   evidence: Record<string, string> | null;
   /** RFC 3339, UTC, with milliseconds. */
   respondBy: string;
-  allowedActions: string[];
+  allowedActions: DisputeAction[];
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
@@ -882,14 +936,14 @@ export interface Transfer {
   scenario: string | string[];
   autoAdvance: boolean;
   failure: {
-    code: string;
+    code: TransferFailureCode | (string & {});
     message: string;
     retryable: false;
   } | null;
-  returnCode: string | null;
+  returnCode: TransferReturnCode | (string & {}) | null;
   /** RFC 3339, UTC, with milliseconds. */
   expiresAt: string;
-  allowedActions: string[];
+  allowedActions: TransferAction[];
   reconciliation: ReconciliationLineStatus | null;
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
@@ -1249,7 +1303,7 @@ export interface Customer {
   reference: string | null;
   /** Your own data. Up to 50 keys of 40 characters with text values of 500. */
   metadata: Record<string, string>;
-  allowedActions: string[];
+  allowedActions: CustomerAction[];
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
@@ -1359,14 +1413,14 @@ export interface WebhookWithSecret {
   applicationId: string;
   url: string;
   description: string | null;
-  eventTypes: string[];
+  eventTypes: EventFilter[];
   retryProfile: 'standard' | 'fast' | 'none';
   maxConcurrency: number;
   /** The last four characters of the secret that signs. */
   secretHint: string;
   previousSecretExpiresAt: string | null;
   disabledReason: 'requested' | 'gone' | 'failing' | null;
-  allowedActions: string[];
+  allowedActions: WebhookAction[];
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
@@ -1407,14 +1461,14 @@ export interface WebhookDetail {
   applicationId: string;
   url: string;
   description: string | null;
-  eventTypes: string[];
+  eventTypes: EventFilter[];
   retryProfile: 'standard' | 'fast' | 'none';
   maxConcurrency: number;
   /** The last four characters of the secret that signs. */
   secretHint: string;
   previousSecretExpiresAt: string | null;
   disabledReason: 'requested' | 'gone' | 'failing' | null;
-  allowedActions: string[];
+  allowedActions: WebhookAction[];
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
@@ -1438,14 +1492,14 @@ export interface Webhook {
   applicationId: string;
   url: string;
   description: string | null;
-  eventTypes: string[];
+  eventTypes: EventFilter[];
   retryProfile: 'standard' | 'fast' | 'none';
   maxConcurrency: number;
   /** The last four characters of the secret that signs. */
   secretHint: string;
   previousSecretExpiresAt: string | null;
   disabledReason: 'requested' | 'gone' | 'failing' | null;
-  allowedActions: string[];
+  allowedActions: WebhookAction[];
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
@@ -1617,13 +1671,12 @@ export interface WebhookExamination {
   eventType?: EventType | undefined;
 }
 
-export interface Event {
+export interface EventFields {
   object: 'event';
   sandbox: true;
   requestId?: string;
   status: 'ok';
   id: string;
-  type: EventType;
   apiVersion: string;
   /** RFC 3339, UTC, with milliseconds. */
   timestamp: string;
@@ -1634,8 +1687,6 @@ export interface Event {
   resourceId: string;
   /** The request that brought it about. */
   originRequestId: string;
-  /** The record as it was then. */
-  data: Record<string, unknown>;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
 }
@@ -2469,5 +2520,11 @@ export interface ListFaultPlansQuery {
   createdBefore?: string | Date | undefined;
 }
 
-/** What is sent to webhooks: ask for `type`, and `data` is the record of that kind. */
+/** An event as webhooks receive it: check `type`, and `data` is the record of that kind. */
 export type SandbankEvent = WebhookEvent | CustomerEvent | PaymentEvent | RefundEvent | DisputeEvent | TransferEvent;
+
+// Distributes over the union, so that `type` still selects `data`.
+type EventContent<E> = E extends SandbankEvent ? Pick<E, 'type' | 'data'> : never;
+
+/** An event as the API returns it: check `type`, and `data` is the record of that kind. */
+export type Event = EventFields & EventContent<SandbankEvent>;
