@@ -21,7 +21,7 @@ export function generateSdk(document: ApiDocument): Map<string, string> {
     namespaces: namespacesFile(shapes, methods, declaredNames(shapesText)),
     operations: operationsFile(document, methods),
     inputs: inputsFile(document, methods),
-    'event-types': eventTypesFile(document),
+    'event-names': eventNamesFile(document),
   };
   return new Map(
     Object.entries(files).map(([name, text]) => [`sdk/generated/${name}.ts`, text.replaceAll(/ +$/gm, '')]),
@@ -122,7 +122,7 @@ function inputsFile(document: ApiDocument, methods: readonly Method[]): string {
 }
 
 /** The values of `EventType`, for checks at run time. Only the test kit uses them: the client stays small. */
-function eventTypesFile({ components }: ApiDocument): string {
+function eventNamesFile({ components }: ApiDocument): string {
   const types = components.schemas.EventCreate?.properties?.type?.enum ?? [];
   return [
     head,

@@ -187,11 +187,7 @@ describe('records from the command line', () => {
         ['transfers', 'create', '--send', '5'],
         /--send 5\.00 .* or --send-minor 5/,
       ],
-      [
-        'an address that is none',
-        ['status', '--url', 'nowhere'],
-        /The address of the server is not one: nowhere/,
-      ],
+      ['an address that is none', ['status', '--url', 'nowhere'], /nowhere is not a server address/],
       ['a reset that nobody can confirm', ['reset'], /Add --yes/],
     ])('2: %s', async (_what, args, words) => {
       const { code, stdout, stderr } = await world.sandbank(...args);
