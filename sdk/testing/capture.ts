@@ -147,6 +147,7 @@ export async function captureWebhooks(client: Sandbank, options: CaptureOptions)
   });
   // A test process that does not close the receiver can still exit.
   server.unref();
+  server.on('connection', (socket) => socket.unref());
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/webhooks`;
   try {
