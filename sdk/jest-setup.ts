@@ -1,6 +1,6 @@
-import { type ServerOptions, startSandbank } from './testing.ts';
-import { serverOfRun } from './testing/run-server.ts';
 import { rememberServer } from './testing/jest-server.ts';
+import { serverOfRun } from './testing/run-server.ts';
+import { type ServerOptions, startSandbank } from './testing.ts';
 
 /** Creates a global set-up with options: `module.exports = sandbankSetup({ seed: 42 })` in a file that `globalSetup` names. */
 export function sandbankSetup(options: ServerOptions = {}) {

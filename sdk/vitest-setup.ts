@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
-import { type ServerOptions, startSandbank } from './testing.ts';
 import { serverOfRun } from './testing/run-server.ts';
+import { type ServerOptions, startSandbank } from './testing.ts';
 import type {} from './vitest.ts';
 
 /** Creates a global set-up with options: `export default sandbankSetup({ seed: 42 })` in a file that `globalSetup` names. */

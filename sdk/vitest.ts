@@ -1,4 +1,4 @@
-import { inject, test as base } from 'vitest';
+import { test as base, inject } from 'vitest';
 import type { SandbankAddress } from './testing/run-server.ts';
 import { connectSandbank, type SandbankServer } from './testing/sandbank-server.ts';
 import type { Tenant, TenantOptions } from './testing/tenant.ts';

@@ -35,8 +35,7 @@ async function runTests(project: string): Promise<{ code: number | null; output:
   };
   const [command = '', ...args] = scripts.test.split(' ');
   const runner = runners[command];
-  const own =
-    runner === undefined ? args : [fileURLToPath(new URL(`node_modules/${runner}`, root)), ...args];
+  const own = runner === undefined ? args : [fileURLToPath(new URL(`node_modules/${runner}`, root)), ...args];
   return runNode(folder, own);
 }
 
@@ -81,6 +80,16 @@ describe('the example projects', () => {
     const tsc = fileURLToPath(new URL('node_modules/typescript/bin/tsc', root));
     const { code, output } = await runNode(fileURLToPath(new URL('vitest/', examples)), [tsc]);
     expect(code, output).toBe(0);
+  });
+
+  test.each([
+    'vitest/vitest.config.ts',
+    'vitest/payments.test.ts',
+    'jest/jest.config.js',
+    'jest/payments.test.js',
+  ])('docs/testing.md shows %s as it is', (file) => {
+    const page = readFileSync(new URL('docs/testing.md', root), 'utf8');
+    expect(page).toContain(`\n${readFileSync(new URL(file, examples), 'utf8').trimEnd()}\n\`\`\``);
   });
 
   test('the first example of docs/testing.md passes unchanged', async () => {
