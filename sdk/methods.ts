@@ -1,17 +1,17 @@
-import type { CallOptions, Operation, WriteOptions } from './operation.ts';
+import { type CallOptions, callOptionNames, type Operation, type WriteOptions } from './operation.ts';
 import { type Page, Pages } from './pages.ts';
 import type { Outgoing, Query, Transport } from './transport.ts';
 
 type Method = (...given: unknown[]) => unknown;
 
-/** Makes the methods of the client from the table of operations. Their types are generated beside the table. */
+/** Creates the client methods from the table of operations. Their types are generated from the same document. */
 export function bindOperations(
   operations: readonly Operation[],
   transport: Transport,
 ): Record<string, Method | Record<string, Method>> {
   const bound: Record<string, Method | Record<string, Method>> = {};
   for (const operation of operations) {
-    // Streams are not one answer: they have a file of their own.
+    // stream.ts implements streams.
     if (operation.gives === 'stream') continue;
     const { namespace, method } = operation;
     if (namespace === undefined) bound[method] = methodOf(operation, transport);
@@ -52,6 +52,7 @@ function prepare(
   const options = (given[names.length + (takes === undefined ? 0 : 1)] ?? {}) as WriteOptions & Query;
   if (verb === 'GET')
     return { outgoing: { verb, path, accept, query: argument as Query | undefined }, options };
+  const more = Object.fromEntries(optionsInQuery.map((name) => [name, true] as const));
   return {
     outgoing: {
       verb,
@@ -59,8 +60,9 @@ function prepare(
       accept,
       query: Object.fromEntries(optionsInQuery.map((name) => [name, options[name]])),
       body: argument === undefined ? undefined : JSON.stringify(argument),
-      // Made once for all attempts: it is what makes a retry safe.
+      // The same for all attempts, so that a retry is safe.
       idempotencyKey: options.idempotencyKey ?? crypto.randomUUID(),
+      optionNames: { ...callOptionNames, idempotencyKey: true, ...more },
     },
     options,
   };
@@ -69,10 +71,10 @@ function prepare(
 function pathOf({ names, namespace, method, path }: Operation, given: readonly unknown[]): string {
   return names.reduce((text, name, place) => {
     const value = given[place];
-    // Nothing, or dots, would lead to another route.
+    // An empty segment, or one of dots, would address another route.
     if (typeof value !== 'string' || /^\.{0,2}$/.test(value))
       throw new TypeError(
-        `${[namespace, method].filter(Boolean).join('.')} needs the ${name} as text, and was given ${JSON.stringify(value)}.`,
+        `${[namespace, method].filter(Boolean).join('.')} needs the ${name} as a string, not ${JSON.stringify(value)}.`,
       );
     return text.replace(`{${name}}`, encodeURIComponent(value));
   }, path);

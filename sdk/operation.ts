@@ -1,4 +1,6 @@
-/** One row of the generated table: a method of the client, and what it asks of the server. */
+import type { OptionNames } from './options.ts';
+
+/** One row of the generated table: a client method and the request it sends. */
 export interface Operation {
   /** The operationId of the OpenAPI document. */
   readonly id: string;
@@ -9,17 +11,17 @@ export interface Operation {
   readonly path: string;
   /** The parameters of the path, which are the first arguments. */
   readonly names: readonly string[];
-  /** What the next argument is. The last one is always the options. */
+  /** The kind of the next argument. The last argument is always the options. */
   readonly takes?: 'query' | 'body';
-  /** Options of a write that travel in the query. */
+  /** Options of a write that are sent in the query. */
   readonly optionsInQuery?: readonly string[];
   readonly gives: 'json' | 'page' | 'text' | 'stream';
   readonly accept: string;
 }
 
-/** What every call takes as its last argument. */
+/** The last argument of every call. */
 export interface CallOptions {
-  /** Ends the call, also while it waits for a retry; it then throws the reason of the signal. */
+  /** Aborts the call, also while it waits for a retry; the call then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** How long one attempt may take. */
   readonly timeoutMs?: number | undefined;
@@ -28,7 +30,14 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
+export const callOptionNames: OptionNames<CallOptions> = {
+  signal: true,
+  timeoutMs: true,
+  retriesMax: true,
+  headers: true,
+};
+
 export interface WriteOptions extends CallOptions {
-  /** One is made for each call when this is absent. Give your own when a retry may come from another process. */
+  /** Generated for each call by default. Pass your own if another process may retry the write. */
   readonly idempotencyKey?: string | undefined;
 }

@@ -1,7 +1,8 @@
 import type { Scope } from './generated/shapes.ts';
-import type { CallOptions } from './operation.ts';
+import { type CallOptions, callOptionNames } from './operation.ts';
+import { type OptionNames, rejectUnknownOptions } from './options.ts';
 import { Pages } from './pages.ts';
-import { type ConnectionOptions, connectionTo, fromEnvironment } from './settings.ts';
+import { type ConnectionOptions, connectionOptionNames, connectionTo, fromEnvironment } from './settings.ts';
 import { type Outgoing, type Query, Transport } from './transport.ts';
 
 // What an operator may do is no part of the OpenAPI document, which is for the holders of keys: these shapes are written by hand.
@@ -12,6 +13,8 @@ export interface OperatorOptions extends ConnectionOptions {
   /** The token of the operator; the environment variable SANDBANK_OPERATOR_TOKEN unless told. */
   readonly token?: string | undefined;
 }
+
+const optionNames: OptionNames<OperatorOptions> = { ...connectionOptionNames, url: true, token: true };
 
 export interface Organization {
   id: string;
@@ -127,9 +130,10 @@ export class Operator {
   readonly #transport: Transport;
 
   constructor(options: OperatorOptions = {}) {
+    rejectUnknownOptions('new Operator()', options, optionNames);
     const token = options.token ?? fromEnvironment('SANDBANK_OPERATOR_TOKEN');
     if (token === undefined || token === '')
-      throw new TypeError('There is no operator token: give token, or set SANDBANK_OPERATOR_TOKEN.');
+      throw new TypeError('The operator token is missing. Pass token, or set SANDBANK_OPERATOR_TOKEN.');
     this.#transport = new Transport(connectionTo(options.url, options, { Authorization: `Bearer ${token}` }));
     this.organizations = {
       create: (body, more) => this.#post('organizations', body, more),
@@ -169,9 +173,16 @@ export class Operator {
     snapshot: SnapshotBody,
     { fork, name, ...options }: CallOptions & { readonly fork?: boolean; readonly name?: string } = {},
   ): Promise<ImportAnswer> {
+    const names = { ...callOptionNames, fork: true, name: true } as const;
     const outgoing = { verb: 'POST', path: '/_operator/snapshots', accept: 'application/json' } as const;
     return this.#transport.json(
-      { ...outgoing, query: { fork, name }, body: snapshot, contentType: 'application/jsonl' },
+      {
+        ...outgoing,
+        optionNames: names,
+        query: { fork, name },
+        body: snapshot,
+        contentType: 'application/jsonl',
+      },
       options,
     );
   }
@@ -228,15 +239,18 @@ export class Operator {
 }
 
 function ofOrganization(id: string): string {
-  if (!/^\w+$/.test(id)) throw new TypeError(`This is no id of an organization: ${id}`);
+  if (!/^\w+$/.test(id)) throw new TypeError(`${id} is not an organization id.`);
   return `organizations/${id}`;
 }
 
 function snapshotOf(organizationId: string, secrets: boolean): Outgoing {
   const path = `/_operator/${ofOrganization(organizationId)}/snapshot`;
-  return { verb: 'GET', path, query: { secrets }, accept: 'application/jsonl' };
+  const names = { ...callOptionNames, secrets: true } as const;
+  return { verb: 'GET', path, query: { secrets }, accept: 'application/jsonl', optionNames: names };
 }
 
 function coverageOf(organizationIds: readonly string[], accept: string): Outgoing {
-  return { verb: 'GET', path: '/_operator/coverage', query: { organizationId: organizationIds }, accept };
+  const names = { ...callOptionNames, organizationIds: true } as const;
+  const query = { organizationId: organizationIds };
+  return { verb: 'GET', path: '/_operator/coverage', query, accept, optionNames: names };
 }

@@ -1,42 +1,51 @@
 import { isWorthRetrying, waitBefore } from './backoff.ts';
 import { ConnectionError, SandbankError } from './errors.ts';
-import type { Event, EventFilter, SandbankEvent } from './generated/shapes.ts';
+import type { EventOf } from './event-of.ts';
+import type { Event, EventFilter } from './generated/shapes.ts';
+import { type OptionNames, rejectUnknownOptions } from './options.ts';
 import { readServerSent } from './server-sent.ts';
 import type { Transport } from './transport.ts';
 
-/** An event as the stream tells it: what a webhook gets, and what the API knows of it beside. */
-export type StreamedEvent = WithoutRequest<SandbankEvent> &
-  Pick<Event, 'applicationId' | 'resource' | 'resourceId' | 'originRequestId' | 'createdAt'> & {
-    /** Whether it was told because someone replayed it; it may have come before. */
-    readonly isReplay: boolean;
-  };
+/** An event as the stream sends it: an event of the API, and whether it is a replay. */
+export type StreamedEvent = Event & {
+  /** Whether the event was sent because of a replay; the stream may have sent it before. */
+  readonly isReplay: boolean;
+};
 
-// Written so that each member of the union stays one.
-type WithoutRequest<E> = E extends unknown ? Omit<E, 'requestId'> : never;
-
-export interface StreamOptions {
-  /** `*`, all of one kind such as `payment.*`, or single types; all unless told. */
-  readonly eventTypes?: readonly EventFilter[] | undefined;
-  /** Go on behind this event. */
+export interface StreamOptions<Filter extends EventFilter = EventFilter> {
+  /** `*`, all types of a resource such as `payment.*`, or single types; all by default. */
+  readonly eventTypes?: readonly Filter[] | undefined;
+  /** Resume after this event. */
   readonly lastEventId?: string | undefined;
   /** Ends the stream. */
   readonly signal?: AbortSignal | undefined;
-  /** Told when the server listens to what happens from now on; also after a reconnect. */
+  /** Called when the stream is open and no later event is missed; also after a reconnect. */
   readonly onOpen?: (() => void) | undefined;
   /** Called when an open connection is lost, before the stream reconnects. */
   readonly onLost?: (() => void) | undefined;
-  /** How often in a row a connection may fail before that is thrown; 10 unless told. */
+  /** How many connections in a row may fail before the error is thrown; 10 by default. */
   readonly reconnectsMax?: number | undefined;
-  /** A connection that is silent for so long counts as lost; 45,000 unless told, three pings of the server. */
+  /** A connection that is silent for this time counts as lost; 45,000 by default, three pings of the server. */
   readonly silenceMsMax?: number | undefined;
 }
 
+const optionNames: OptionNames<StreamOptions> = {
+  eventTypes: true,
+  lastEventId: true,
+  signal: true,
+  onOpen: true,
+  reconnectsMax: true,
+  silenceMsMax: true,
+};
+
 export interface EventStreaming {
   /**
-   * Events as they happen, until you leave the loop or the signal ends it. It reconnects by itself, and then goes on behind
-   * the last event it has seen. Each event comes once, and again when it is replayed.
+   * Events as they happen, until you leave the loop or abort the signal. The stream reconnects and resumes after the last
+   * event it has received. It sends each event once, and again when the event is replayed.
    */
-  stream(options?: StreamOptions): AsyncGenerator<StreamedEvent, void, undefined>;
+  stream<Filter extends EventFilter = '*'>(
+    options?: StreamOptions<Filter>,
+  ): AsyncGenerator<EventOf<Filter, StreamedEvent>, void, undefined>;
 }
 
 export const streamPath = '/_api/developer_api_webhook_events/stream';
@@ -44,12 +53,21 @@ export const streamPath = '/_api/developer_api_webhook_events/stream';
 const reconnectsMaxDefault = 10;
 const silenceMsMaxDefault = 45_000;
 const reconnectMsDefault = 2_000;
-/** Older servers repeat the last fifteen seconds after a reconnect: events that were received are dropped. */
+/** Older servers repeat the last fifteen seconds after a reconnect: events that were received before are dropped. */
 const seenMax = 5_000;
 
-export async function* streamEvents(
+export function streamEvents<Filter extends EventFilter>(
   transport: Transport,
-  options: StreamOptions = {},
+  options: StreamOptions<Filter> = {},
+): AsyncGenerator<EventOf<Filter, StreamedEvent>, void, undefined> {
+  rejectUnknownOptions('events.stream()', options, optionNames);
+  // The server sends only the requested types.
+  return allEvents(transport, options) as AsyncGenerator<EventOf<Filter, StreamedEvent>, void, undefined>;
+}
+
+async function* allEvents(
+  transport: Transport,
+  options: StreamOptions,
 ): AsyncGenerator<StreamedEvent, void, undefined> {
   const { signal, reconnectsMax = reconnectsMaxDefault } = options;
   const { sleep, random } = transport.connection;
@@ -73,7 +91,7 @@ export async function* streamEvents(
           ? error
           : new ConnectionError({
               code: 'connection_failed',
-              message: `The stream broke: ${String(error)}`,
+              message: `The event stream failed: ${String(error)}`,
               cause: error,
             });
       if (state.failures > reconnectsMax || !isWorthRetrying(failure, true)) throw failure;
@@ -97,7 +115,7 @@ interface StreamState {
   isOpen: boolean;
 }
 
-/** One connection: from the request until the server ends it, or it breaks, or the reader leaves. */
+/** One connection: from the request until the server ends it, it fails, or the reader leaves the loop. */
 async function* connect(
   transport: Transport,
   options: StreamOptions,
@@ -109,7 +127,7 @@ async function* connect(
   options.signal?.addEventListener('abort', stop, { once: true });
   const silent = new ConnectionError({
     code: 'connection_failed',
-    message: `The stream was silent for ${silenceMsMax} ms.`,
+    message: `The event stream was silent for ${silenceMsMax} ms.`,
   });
   let timer: ReturnType<typeof setTimeout> | undefined;
   const listenOn = () => {
@@ -137,15 +155,12 @@ async function* connect(
       state.reconnectMs = message.retryMs ?? state.reconnectMs;
       const isReplay = message.event === 'replay';
       if (message.event !== 'event' && !isReplay) continue;
-      const event = {
-        ...(JSON.parse(message.data) as Omit<StreamedEvent, 'isReplay'>),
-        isReplay,
-      } as StreamedEvent;
+      const event: StreamedEvent = { ...(JSON.parse(message.data) as Event), isReplay };
       if (!isReplay) {
         state.lastEventId = message.id ?? state.lastEventId;
         if (isKnown(state.seen, event.id)) continue;
       }
-      // Whoever reads slowly is not silent.
+      // The time that the reader takes is not silence.
       clearTimeout(timer);
       yield event;
       listenOn();

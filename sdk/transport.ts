@@ -1,6 +1,7 @@
 import { isBusyRefusal, isWorthRetrying, retryAfterMs, waitBefore } from './backoff.ts';
 import { ConnectionError, errorOf, SandbankError, TimeoutError } from './errors.ts';
-import type { CallOptions } from './operation.ts';
+import { type CallOptions, callOptionNames } from './operation.ts';
+import { rejectUnknownOptions } from './options.ts';
 import { atLeast, type Connection } from './settings.ts';
 
 export type Query = Readonly<Record<string, unknown>>;
@@ -14,18 +15,20 @@ export interface Outgoing {
   readonly body?: string | Uint8Array | ReadableStream<Uint8Array> | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The caller reads on when the call is over, and the signal still ends that. */
+  /** The caller reads the body after the call has returned; the signal still aborts it. */
   readonly isReadOn?: boolean;
-  /** Sent again after a 503 with `Retry-After`, by which the server says that it has not begun. */
+  /** Sent again after a 503 with `Retry-After`: the server has not started to process it. */
   readonly isRetriedWhenBusy?: boolean;
+  /** The options that this call takes, if there are more than `CallOptions`. */
+  readonly optionNames?: Readonly<Record<string, true>>;
 }
 
-/** What is known of an answer beside its body. */
+/** The metadata of a response. */
 export interface ResponseFacts {
   readonly status: number;
   readonly headers: Headers;
   readonly requestId: string | undefined;
-  /** Whether the server had this answer already: an earlier request with the same key was carried out. */
+  /** Whether the server returned the stored response of an earlier request with the same idempotency key. */
   readonly isReplay: boolean;
   /** How many times the request was sent. */
   readonly attempts: number;
@@ -34,12 +37,12 @@ export interface ResponseFacts {
 
 const facts = new WeakMap<object, ResponseFacts>();
 
-/** What is known of the answer that the client has given: its status, its headers, whether it was a replay. */
-export function responseOf(answer: object): ResponseFacts | undefined {
-  return facts.get(answer);
+/** The metadata of a response that the client returned: its status, its headers, whether it was a replay. */
+export function responseOf(body: object): ResponseFacts | undefined {
+  return facts.get(body);
 }
 
-/** Sends requests, and sends them again when that can help. Everything that is thrown is a SandbankError, or the reason of the caller's own signal. */
+/** Sends requests and retries them. It throws a SandbankError, or the reason of the caller's own signal. */
 export class Transport {
   readonly #connection: Connection;
 
@@ -62,7 +65,7 @@ export class Transport {
     return (await this.send(outgoing, options, (response) => response.text())).value;
   }
 
-  /** The answer as soon as it has begun. The time that is allowed for an attempt ends there; the signal goes on. */
+  /** Returns the response without reading its body. The timeout covers the headers only; the signal covers the body too. */
   async open(outgoing: Outgoing, options: CallOptions = {}): Promise<Response> {
     return (
       await this.send({ ...outgoing, isReadOn: true }, options, (response) => Promise.resolve(response))
@@ -75,6 +78,8 @@ export class Transport {
     read: (response: Response) => Promise<T>,
   ): Promise<ResponseFacts & { readonly value: T }> {
     const { retriesMax: usual, sleep, random, onRetry } = this.#connection;
+    const known = outgoing.optionNames ?? callOptionNames;
+    rejectUnknownOptions(`${outgoing.verb} ${outgoing.path}`, options, known);
     const retriesMax = atLeast(0, options.retriesMax, 'retriesMax') ?? usual;
     const { verb, path, idempotencyKey, body } = outgoing;
     // A stream can be read once.
@@ -98,12 +103,17 @@ export class Transport {
     attempts: number,
     read: (response: Response) => Promise<T>,
   ): Promise<SandbankError | (ResponseFacts & { readonly value: T })> {
-    const { fetch, baseUrl, timeoutMs: usual } = this.#connection;
+    const { fetch, baseUrl, timeoutMs: usual, onRequest, onResponse } = this.#connection;
     const timeoutMs = atLeast(1, asked, 'timeoutMs') ?? usual;
+    const { verb: method, path, idempotencyKey } = outgoing;
+    const sent = { method, path, attempt: attempts, idempotencyKey };
+    const added = onRequest(sent);
+    const startedAt = performance.now();
+    let isInHook = false;
     const controller = new AbortController();
     const late = new TimeoutError({
       code: 'timed_out',
-      message: `${baseUrl} gave no answer within ${timeoutMs} ms.`,
+      message: `${baseUrl} did not respond within ${timeoutMs} ms.`,
       retryable: true,
       attempts,
     });
@@ -111,9 +121,19 @@ export class Transport {
     const stop = () => controller.abort(signal?.reason);
     signal?.addEventListener('abort', stop, { once: true });
     try {
-      const url = `${baseUrl}${outgoing.path}${queryText(outgoing.query)}`;
-      const response = await fetch(url, { ...this.#init(outgoing, headers), signal: controller.signal });
+      const url = `${baseUrl}${path}${queryText(outgoing.query)}`;
+      const init = this.#init(outgoing, { ...added, ...headers });
+      const response = await fetch(url, { ...init, signal: controller.signal });
       const requestId = response.headers.get('request-id') ?? undefined;
+      isInHook = true;
+      onResponse({
+        ...sent,
+        status: response.status,
+        headers: response.headers,
+        requestId,
+        durationMs: performance.now() - startedAt,
+      });
+      isInHook = false;
       const isReplay = response.headers.get('idempotent-replayed') === 'true';
       if (!response.ok) {
         const text = await response.text();
@@ -132,9 +152,11 @@ export class Transport {
         requestId,
         isReplay,
         attempts,
-        idempotencyKey: outgoing.idempotencyKey,
+        idempotencyKey,
       };
     } catch (error) {
+      // An error in the caller's hook is not a failed connection.
+      if (isInHook) throw error;
       if (signal?.aborted) throw signal.reason;
       if (controller.signal.aborted) return late;
       return new ConnectionError({
@@ -163,13 +185,13 @@ export class Transport {
         ...headers,
       },
       ...(body === undefined ? {} : { body: body as RequestInit['body'] }),
-      // Platforms want to be told that the answer is not read while the body is still sent.
+      // The fetch standard requires this for a body that is a stream.
       ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
     } as RequestInit;
   }
 }
 
-/** Fields without a value are left out, dates are written as text, and a list is its name once for each value. */
+/** Omits fields without a value, writes dates as ISO 8601, and repeats the name for each value of a list. */
 export function queryText(query: Query = {}): string {
   const pairs = Object.entries(query).flatMap(([name, given]) =>
     (Array.isArray(given) ? (given as unknown[]) : [given]).flatMap((value) => {
@@ -190,9 +212,9 @@ function parse(
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // Said below.
+    // Reported below.
   }
-  const message = `The answer of ${url} is not JSON. Is that the address of a Sandbank server?`;
+  const message = `The response of ${url} is not JSON. Check that this is the address of a Sandbank server.`;
   throw new SandbankError({ code: 'unreadable_answer', message, status, requestId, attempts });
 }
 

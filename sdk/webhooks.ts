@@ -1,19 +1,20 @@
 import { SignatureError } from './errors.ts';
 import type { SandbankEvent } from './generated/shapes.ts';
+import { type OptionNames, rejectUnknownOptions } from './options.ts';
 import { type ReceivedHeaders, readHeader } from './received-headers.ts';
 import { bytesOf, type HmacKey, isSignedBy, keyOf, signatureOf } from './signature.ts';
 
 export interface VerifyOptions {
-  /** How far the timestamp may be from now; 300 unless told. */
+  /** How far the timestamp may be from now; 300 by default. */
   readonly toleranceSeconds?: number | undefined;
-  /** The present, in milliseconds or as a date. For tests. */
+  /** The current time, in milliseconds or as a date. For tests. */
   readonly now?: number | Date | undefined;
 }
 
 export interface WebhookVerification {
   /**
-   * Checks that a request was sent by the owner of the secret, a moment ago, and gives its event. Throws a SignatureError
-   * otherwise. While a secret is being rotated, give the old one and the new one.
+   * Verifies that the owner of the secret sent the request a moment ago, and returns its event. Throws a SignatureError
+   * otherwise. During a secret rotation, pass the old and the new secret.
    */
   verify(
     rawBody: string | Uint8Array | ArrayBuffer,
@@ -23,6 +24,7 @@ export interface WebhookVerification {
   ): Promise<SandbankEvent>;
 }
 
+const verifyOptionNames: OptionNames<VerifyOptions> = { toleranceSeconds: true, now: true };
 const toleranceSecondsDefault = 300;
 
 export const verifyWebhook: WebhookVerification['verify'] = async (
@@ -31,6 +33,7 @@ export const verifyWebhook: WebhookVerification['verify'] = async (
   secrets,
   options = {},
 ) => {
+  rejectUnknownOptions('webhooks.verify()', options, verifyOptionNames);
   const keys = await keysOf(secrets);
   const body = bodyOf(rawBody);
   const id = needed(headers, 'webhook-id');

@@ -1,7 +1,9 @@
+import type { Server as HttpServer } from 'node:http';
+import type { Socket } from 'node:net';
 import { readConfig } from './config.ts';
 import { createServer } from './server.ts';
 
-/** A server inside of another program, such as a test run. */
+/** A server inside another program, such as a test run. It does not keep that program alive. */
 export interface Embedded {
   readonly url: string;
   readonly operatorToken: string;
@@ -9,15 +11,15 @@ export interface Embedded {
 }
 
 export interface EmbeddedOptions {
-  /** A free one unless told. */
+  /** A free port by default. */
   readonly port?: number | undefined;
   /** Makes ids and times repeat; see docs/deterministic.md. */
   readonly seed?: string | number | undefined;
-  /** What the server says about itself; `silent` unless told. */
+  /** `silent` by default. */
   readonly logLevel?: string | undefined;
 }
 
-/** Starts a server in memory, by the same settings as the command line: nothing is left behind, and no variable of the caller's counts. */
+/** Starts a server in memory, with the settings of the command line. It leaves no files behind and reads no environment variables. */
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embedded> {
   const { port = 0, seed, logLevel = 'silent' } = options;
   const flags = ['--port', String(port), '--data', 'memory'];
@@ -27,11 +29,28 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
   const server = await createServer(invocation.config);
   try {
     const url = await server.listen();
+    releaseProcess(server.app.server);
     const { operatorToken } = server;
     if (operatorToken === undefined) throw new Error('an embedded server has an operator');
-    return { url, operatorToken, close: () => server.close() };
+    return { url, operatorToken, close: () => keepingAlive(server.close()) };
   } catch (error) {
     await server.close();
     throw error;
   }
+}
+
+/** The sockets of the server do not keep the process alive, so it would exit in the middle of a shutdown. */
+async function keepingAlive(work: Promise<void>): Promise<void> {
+  const timer = setInterval(() => undefined, 60_000);
+  try {
+    await work;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Lets the process exit although the server listens. A client in this process keeps it alive while it waits for a response. */
+function releaseProcess(server: HttpServer): void {
+  server.unref();
+  server.on('connection', (socket: Socket) => socket.unref());
 }

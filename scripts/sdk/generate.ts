@@ -15,11 +15,13 @@ const byHand: Readonly<Record<string, readonly [type: string, file: string]>> = 
 export function generateSdk(document: ApiDocument): Map<string, string> {
   const shapes = new Shapes(document);
   const methods = methodsOf(document);
+  const shapesText = shapesFile(document, shapes, methods);
   const files = {
-    shapes: shapesFile(document, shapes, methods),
-    namespaces: namespacesFile(shapes, methods),
+    shapes: shapesText,
+    namespaces: namespacesFile(shapes, methods, declaredNames(shapesText)),
     operations: operationsFile(document, methods),
     inputs: inputsFile(document, methods),
+    'event-names': eventNamesFile(document),
   };
   return new Map(
     Object.entries(files).map(([name, text]) => [`sdk/generated/${name}.ts`, text.replaceAll(/ +$/gm, '')]),
@@ -36,11 +38,13 @@ function shapesFile({ webhooks }: ApiDocument, shapes: Shapes, methods: readonly
     head,
     ...shapes.declarations(),
     ...queries(methods, shapes),
-    `/** What is sent to webhooks: ask for \`type\`, and \`data\` is the record of that kind. */\nexport type SandbankEvent = ${union};\n`,
+    `/** An event as webhooks receive it: check \`type\`, and \`data\` is the record of that kind. */\nexport type SandbankEvent = ${union};\n`,
+    "// Distributes over the union, so that `type` still selects `data`.\ntype EventContent<E> = E extends SandbankEvent ? Pick<E, 'type' | 'data'> : never;\n",
+    '/** An event as the API returns it: check `type`, and `data` is the record of that kind. */\nexport type Event = EventFields & EventContent<SandbankEvent>;\n',
   ].join('\n');
 }
 
-function namespacesFile(shapes: Shapes, methods: readonly Method[]): string {
+function namespacesFile(shapes: Shapes, methods: readonly Method[], declared: ReadonlySet<string>): string {
   const spoken = methods.filter(({ gives }) => gives !== 'stream');
   const names = [...new Set(spoken.flatMap(({ namespace }) => namespace ?? []))].sort();
   const interfaces = names.map((name) => {
@@ -65,9 +69,7 @@ function namespacesFile(shapes: Shapes, methods: readonly Method[]): string {
   ].join('\n');
   const imports = Object.values(byHand).map(([type, file]) => `import type { ${type} } from '${file}';\n`);
   const options = ['CallOptions', 'WriteOptions'].filter((name) => body.includes(name));
-  const used = [...shapesFileNames(shapes, methods)]
-    .filter((name) => new RegExp(`\\b${name}\\b`).test(body))
-    .sort();
+  const used = [...declared].filter((name) => new RegExp(`\\b${name}\\b`).test(body)).sort();
   return [
     head,
     `import type { ${options.join(', ')} } from '../operation.ts';\nimport type { Pages } from '../pages.ts';\n${imports.join('')}import type {\n${used.map((name) => `  ${name},\n`).join('')}} from './shapes.ts';\n`,
@@ -75,8 +77,7 @@ function namespacesFile(shapes: Shapes, methods: readonly Method[]): string {
   ].join('\n');
 }
 
-function shapesFileNames(shapes: Shapes, methods: readonly Method[]): Set<string> {
-  const text = [...shapes.declarations(), ...queries(methods, shapes)].join('\n');
+function declaredNames(text: string): Set<string> {
   return new Set([...text.matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name = '']) => name));
 }
 
@@ -117,5 +118,15 @@ function inputsFile(document: ApiDocument, methods: readonly Method[]): string {
   return [
     head,
     `/** What each operation takes, its body or its query, as JSON Schema without references. Not part of the client itself. */\nexport const inputs: Readonly<Record<string, { readonly schema?: object }>> = {\n${rows.join('')}};\n`,
+  ].join('\n');
+}
+
+/** The values of `EventType`, for checks at run time. Only the test kit uses them: the client stays small. */
+function eventNamesFile({ components }: ApiDocument): string {
+  const types = components.schemas.EventCreate?.properties?.type?.enum ?? [];
+  return [
+    head,
+    `import type { EventType } from './shapes.ts';\n`,
+    `export const eventTypes: readonly EventType[] = [\n${types.map((type) => `  '${type}',\n`).join('')}];\n`,
   ].join('\n');
 }

@@ -7,15 +7,25 @@ const named: readonly (readonly [name: string, at: string])[] = [
   ['EventType', 'EventCreate.properties.type'],
   ['EventFilter', 'WebhookCreate.properties.eventTypes.items'],
   ['PaymentScenario', 'PaymentCreate.properties.scenario.anyOf.0'],
-  ['DeclineCode', 'PaymentAdvanceFail.properties.failureCode'],
+  ['DeclineCode', 'Capabilities.properties.declineCodes.items.properties.code'],
+  ['TransferFailureCode', 'Capabilities.properties.transferFailureCodes.items.properties.code'],
+  ['TransferReturnCode', 'Capabilities.properties.returnCodes.items.properties.code'],
   ['TestCardNumber', 'PaymentCreate.properties.paymentMethod.properties.number'],
+  ['PaymentAction', 'Payment.properties.allowedActions.items'],
+  ['RefundAction', 'Refund.properties.allowedActions.items'],
+  ['DisputeAction', 'Dispute.properties.allowedActions.items'],
+  ['TransferAction', 'Transfer.properties.allowedActions.items'],
+  ['CustomerAction', 'Customer.properties.allowedActions.items'],
+  ['WebhookAction', 'Webhook.properties.allowedActions.items'],
 ];
 
 /** Text in the document, of which we know better. */
 const refined: Readonly<Record<string, string>> = {
-  'Event.type': 'EventType',
   'Delivery.eventType': 'EventType',
   'DeliveryDetail.eventType': 'EventType',
+  'Webhook.eventTypes': 'EventFilter[]',
+  'WebhookDetail.eventTypes': 'EventFilter[]',
+  'WebhookWithSecret.eventTypes': 'EventFilter[]',
 };
 
 /** Items of lists that have no component of their own are named by their `object`, unless told here. */
@@ -37,7 +47,7 @@ export class Shapes {
   readonly #inputs: ReadonlySet<string>;
 
   constructor({ paths, components }: ApiDocument) {
-    this.#schemas = withItems(components.schemas);
+    this.#schemas = withEventFields(withItems(components.schemas));
     const bodies = Object.values(paths).flatMap((verbs) =>
       Object.values(verbs).flatMap(({ requestBody }) => refsIn(requestBody)),
     );
@@ -228,6 +238,21 @@ function withItems(schemas: Readonly<Record<string, Schema>>): Map<string, Schem
     all.set(name, { ...schema, properties: { ...schema.properties, data } });
   }
   return all;
+}
+
+/**
+ * The document describes the `data` of an event by its `type` in the webhooks, and not in the responses. The client knows both: the
+ * fields that all events share are declared here, and the generator combines them with each kind of event.
+ */
+function withEventFields(schemas: Map<string, Schema>): Map<string, Schema> {
+  const event = schemas.get('Event');
+  const { type, data, ...shared } = event?.properties ?? {};
+  if (!event || !type || !data) throw new Error('The schema Event of the document has no `type` and `data`.');
+  return new Map(
+    [...schemas].map(([name, schema]) =>
+      name === 'Event' ? ['EventFields', { ...schema, properties: shared }] : [name, schema],
+    ),
+  );
 }
 
 function isDemand(schema: Schema): boolean {

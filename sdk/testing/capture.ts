@@ -2,46 +2,54 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Sandbank } from '../client.ts';
 import { TimeoutError } from '../errors.ts';
+import type { EventOf } from '../event-of.ts';
 import type { EventFilter, SandbankEvent } from '../generated/shapes.ts';
+import { type OptionNames, rejectUnknownOptions } from '../options.ts';
 import { verifyWebhook } from '../webhooks.ts';
-import { fitsFilter } from './event-filter.ts';
+import { fitsFilter, rejectUnknownEventTypes } from './event-filter.ts';
 
-export interface Captured {
-  readonly event: SandbankEvent;
+export interface Captured<Event extends SandbankEvent = SandbankEvent> {
+  readonly event: Event;
   readonly headers: IncomingMessage['headers'];
-  /** The bytes as they came. */
+  /** The body as it was received. */
   readonly rawBody: string;
   /** 1 for the first request with this event, 2 for the next: retries and duplicates. */
   readonly attempt: number;
 }
 
-/** A status, or all of the answer. */
+/** A status, or a function that writes the response. */
 export type CaptureReply = number | ((captured: Captured, response: ServerResponse) => void | Promise<void>);
 
 export interface CaptureOptions {
-  /** All unless told. */
+  /** All by default. */
   readonly eventTypes?: readonly EventFilter[] | undefined;
-  /** `none` unless told, so that a refusal of the receiver is final. */
+  /** `none` by default: a delivery that the receiver rejects is not retried. */
   readonly retryProfile?: 'standard' | 'fast' | 'none' | undefined;
-  /** How the receiver answers; 204 unless told. */
+  /** How the receiver responds; 204 by default. */
   readonly reply?: CaptureReply | undefined;
 }
 
-export interface WaitOptions {
-  readonly where?: ((captured: Captured) => boolean) | undefined;
+const captureOptionNames: OptionNames<CaptureOptions> = { eventTypes: true, retryProfile: true, reply: true };
+
+export interface WaitOptions<Filter extends EventFilter = EventFilter> {
+  /** Selects one of the webhooks of this type. */
+  readonly where?: ((captured: Captured<EventOf<Filter>>) => boolean) | undefined;
+  /** How long to wait for a webhook that has not arrived yet; 10,000 by default. */
   readonly timeoutMs?: number | undefined;
 }
+
+const waitOptionNames: OptionNames<WaitOptions> = { where: true, timeoutMs: true };
 
 const timeoutMsDefault = 10_000;
 const bytesMax = 1_024 * 1_024;
 
-/** A receiver of a test: a real endpoint, which keeps what comes in the order in which it came. */
+/** A test receiver: a real endpoint that records all webhooks in the order in which they arrive. */
 export class CapturedWebhooks {
   readonly url: string;
   readonly webhookId: string;
   readonly secret: string;
   readonly all: Captured[] = [];
-  /** What came with a wrong signature, or was no event. There should be none. */
+  /** Requests with a wrong signature, or without an event. There should be none. */
   readonly refused: { readonly reason: string; readonly rawBody: string }[] = [];
   readonly #server: Server;
   readonly #waiting = new Set<() => void>();
@@ -55,17 +63,22 @@ export class CapturedWebhooks {
     this.#reply = reply;
   }
 
-  /** How the receiver answers from now on. */
+  /** Changes how the receiver responds from now on. */
   replyWith(reply: CaptureReply): void {
     this.#reply = reply;
   }
 
-  /** The first request with an event of this type, whether it has come already or is still to come. */
-  async waitFor(
-    type: EventFilter,
-    { where = () => true, timeoutMs = timeoutMsDefault }: WaitOptions = {},
-  ): Promise<Captured> {
-    const find = () => this.all.find((captured) => fitsFilter(captured.event.type, type) && where(captured));
+  /** The first webhook with an event of this type, whether it has already arrived or is still to come. */
+  async waitFor<Filter extends EventFilter>(
+    type: Filter,
+    options: WaitOptions<Filter> = {},
+  ): Promise<Captured<EventOf<Filter>>> {
+    rejectUnknownEventTypes([type]);
+    rejectUnknownOptions('webhooks.waitFor()', options, waitOptionNames);
+    const { where = () => true, timeoutMs = timeoutMsDefault } = options;
+    const isWanted = (captured: Captured): captured is Captured<EventOf<Filter>> =>
+      fitsFilter(captured.event.type, type) && where(captured as Captured<EventOf<Filter>>);
+    const find = () => this.all.find(isWanted);
     const found = find() ?? (await this.#later(find, timeoutMs));
     if (found) return found;
     const seen = this.all.map(({ event }) => event.type).join(', ') || 'none';
@@ -85,7 +98,7 @@ export class CapturedWebhooks {
     await this.close();
   }
 
-  /** For the server that this belongs to. */
+  /** Called by the HTTP server of this receiver. */
   async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const rawBody = await bodyOf(request);
     try {
@@ -99,28 +112,30 @@ export class CapturedWebhooks {
       this.refused.push({ reason: error instanceof Error ? error.message : String(error), rawBody });
       if (!response.headersSent) response.writeHead(400).end();
     }
-    for (const look of this.#waiting) look();
+    for (const check of this.#waiting) check();
   }
 
-  #later(find: () => Captured | undefined, timeoutMs: number): Promise<Captured | undefined> {
+  #later<Found>(find: () => Found | undefined, timeoutMs: number): Promise<Found | undefined> {
     return new Promise((resolve) => {
-      const end = (found: Captured | undefined) => {
+      const end = (found: Found | undefined) => {
         clearTimeout(timer);
-        this.#waiting.delete(look);
+        this.#waiting.delete(check);
         resolve(found);
       };
-      const look = () => {
+      const check = () => {
         const found = find();
         if (found) end(found);
       };
       const timer = setTimeout(() => end(undefined), timeoutMs);
-      this.#waiting.add(look);
+      this.#waiting.add(check);
     });
   }
 }
 
 export async function captureWebhooks(client: Sandbank, options: CaptureOptions): Promise<CapturedWebhooks> {
+  rejectUnknownOptions('webhooks.capture()', options, captureOptionNames);
   const { eventTypes = ['*'], retryProfile = 'none', reply = 204 } = options;
+  rejectUnknownEventTypes(eventTypes);
   let captured: CapturedWebhooks | undefined;
   const server = createServer((request, response) => {
     if (captured) void captured.receive(request, response);
@@ -130,8 +145,9 @@ export async function captureWebhooks(client: Sandbank, options: CaptureOptions)
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
   });
-  // A test that forgets to close it still ends.
+  // A test process that does not close the receiver can still exit.
   server.unref();
+  server.on('connection', (socket) => socket.unref());
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/webhooks`;
   try {

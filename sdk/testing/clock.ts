@@ -1,8 +1,9 @@
 import type { Sandbank } from '../client.ts';
 import { SandbankError } from '../errors.ts';
 import type { Clock, ClockAdvanced } from '../generated/shapes.ts';
+import { rejectUnknownOptions } from '../options.ts';
 
-/** How far, as a sum, or where to. */
+/** A duration, as the sum of its units, or an instant. */
 export type ClockSpan =
   | {
       readonly days?: number;
@@ -12,10 +13,11 @@ export type ClockSpan =
     }
   | { readonly to: string | Date };
 
-// Ten thousand steps a call: whoever needs more than this many calls has a test that is none.
+const spanNames = { days: true, hours: true, minutes: true, seconds: true, to: true } as const;
+// A call executes up to ten thousand steps. No reasonable test needs more calls.
 const callsMax = 50;
 
-/** The clock of a tenant's application. */
+/** The application clock of a tenant. */
 export class TenantClock {
   readonly #client: Sandbank;
 
@@ -28,10 +30,11 @@ export class TenantClock {
   }
 
   /**
-   * Moves the clock and resolves when everything that fell due has happened and was delivered: no sleeping behind it. A call of
-   * the API is bounded; this goes on until the clock is there.
+   * Advances the clock and resolves when everything that fell due has happened and was delivered, so that tests need no sleep. One
+   * API call is bounded; this method repeats it until the clock has arrived.
    */
   async advance(span: ClockSpan): Promise<ClockAdvanced> {
+    rejectUnknownOptions('clock.advance()', span, spanNames);
     const { clock } = this.#client;
     let advanced = await clock.advance(
       'to' in span ? { to: new Date(span.to).toISOString() } : { seconds: secondsOf(span) },
@@ -41,7 +44,7 @@ export class TenantClock {
       const to = advanced.left?.to ?? advanced.now;
       if (calls >= callsMax)
         throw new Error(`The clock was advanced ${callsMax} times and is still not at ${to}.`);
-      // A clock that runs may have come there by itself meanwhile, with what was due still to be done.
+      // A running clock may have passed this instant meanwhile, with due work still to do.
       advanced = await clock.advance({ to }).catch((error: unknown) => {
         if (error instanceof SandbankError && error.code === 'clock_moves_back')
           return clock.advance({ seconds: 1 });
@@ -66,6 +69,6 @@ function secondsOf(span: Exclude<ClockSpan, { to: unknown }>): number {
   const sum = ((days * 24 + hours) * 60 + minutes) * 60 + seconds;
   if (Number.isInteger(sum) && sum >= 1) return sum;
   throw new RangeError(
-    `The clock moves forward by whole seconds, at least one, and ${JSON.stringify(span)} are ${sum}. To move to an instant, give to.`,
+    `The clock advances by whole seconds, at least one; ${JSON.stringify(span)} is ${sum}. To advance to an instant, pass to.`,
   );
 }

@@ -1,6 +1,7 @@
 import { Sandbank } from '../client.ts';
 import type { Scope } from '../generated/shapes.ts';
 import type { ImportAnswer, Operator } from '../operator.ts';
+import { type OptionNames, rejectUnknownOptions, rejectUnknownValue } from '../options.ts';
 import type { ConnectionOptions } from '../settings.ts';
 import { type CapturedWebhooks, type CaptureOptions, captureWebhooks } from './capture.ts';
 import { TenantClock } from './clock.ts';
@@ -8,17 +9,25 @@ import { TenantEvents } from './events.ts';
 import { TenantLedger } from './ledger.ts';
 
 export interface TenantOptions {
-  /** Names may repeat. On a server with a seed the name decides the ids, so give each test its own there. */
+  /** Names may repeat. On a server with a seed the ids depend on the name: use a different one in each test. */
   readonly name?: string | undefined;
-  /** All unless told. */
+  /** All by default. */
   readonly scopes?: readonly Scope[] | undefined;
-  /** A clock that stands until it is advanced. */
+  /** `frozen` stops the clock until the test advances it; `running` by default. */
   readonly clock?: 'running' | 'frozen' | undefined;
-  /** When the organization is deleted, also its forks: a day from now unless given, never for null. */
+  /** When the organization and its forks are deleted: a day from now by default, never for null. */
   readonly expiresAt?: Date | null | undefined;
-  /** For the client. A test mostly wants to see failures at once: `{ retriesMax: 0 }`. */
+  /** Options of the client. To see failures without retries: `{ retriesMax: 0 }`. */
   readonly client?: ConnectionOptions | undefined;
 }
+
+const optionNames: OptionNames<TenantOptions> = {
+  name: true,
+  scopes: true,
+  clock: true,
+  expiresAt: true,
+  client: true,
+};
 
 interface Account {
   readonly organizationId: string;
@@ -27,13 +36,12 @@ interface Account {
 }
 
 type Keep = (tenant: Tenant) => Tenant;
-/** What a new organization is created with. */
 type Expiry = () => { readonly expiresAt?: string };
 
 const nameDefault = 'Test';
 const dayMs = 86_400_000;
 
-/** An organization of a test's own: nothing that another test does is seen here. */
+/** The organization of one test, isolated from all others. */
 export class Tenant {
   readonly client: Sandbank;
   readonly apiKey: string;
@@ -43,7 +51,7 @@ export class Tenant {
   readonly events: TenantEvents;
   readonly ledger: TenantLedger;
   readonly webhooks: {
-    /** Opens a receiver in this process, registers it as an endpoint, and keeps what comes, each with its signature checked. */
+    /** Starts a receiver in this process, registers it as an endpoint, verifies each signature and records all webhooks. */
     capture(options?: CaptureOptions): Promise<CapturedWebhooks>;
   };
   readonly #operator: Operator;
@@ -80,7 +88,9 @@ export class Tenant {
     options: TenantOptions,
     keep: Keep,
   ): Promise<Tenant> {
+    rejectUnknownOptions('tenant()', options, optionNames);
     const { name = nameDefault, scopes, clock = 'running', client = {} } = options;
+    rejectUnknownValue('clock', clock, ['running', 'frozen']);
     const expiry = expiryOf(options.expiresAt);
     const created = await operator.organizations.create({ name, scopes, ...expiry() });
     const { organization, application, apiKey } = created;
@@ -90,17 +100,17 @@ export class Tenant {
     return tenant;
   }
 
-  /** Removes all records; keys, endpoints and the coverage so far stay, and the clock runs by real time again. */
+  /** Removes all records and returns the clock to real time. API keys, endpoints and coverage stay. */
   async reset(): Promise<void> {
     await this.#operator.reset(this.organizationId);
   }
 
-  /** Everything there is, as text. Import it elsewhere, or begin a server with it. */
+  /** The whole organization as text. Import it into another server, or start one with it. */
   snapshot(): Promise<string> {
     return this.#operator.snapshot(this.organizationId, { secrets: true });
   }
 
-  /** A copy as it is now, with a key of its own: bring one tenant to where tests begin, and fork it for each of them. */
+  /** Creates a copy with its own API key: prepare one tenant with the state that tests start from, and fork it for each test. */
   async fork(name = nameDefault): Promise<Tenant> {
     const copy = await this.#operator.fork(this.organizationId, { name, ...this.#expiry() });
     const { baseUrl } = this.client;
@@ -109,7 +119,7 @@ export class Tenant {
     );
   }
 
-  /** Deletes the organization with everything in it, and closes the receivers. Its key is refused from then on. */
+  /** Closes the receivers and deletes the organization with all its records. Its API key is rejected from then on. */
   async delete(): Promise<void> {
     await this.close();
     await this.#operator.organizations.delete(this.organizationId);
@@ -132,7 +142,7 @@ export class Tenant {
   }
 }
 
-/** A server that many test runs share would otherwise grow for ever. */
+/** Without an expiry, a server that many test runs share would grow forever. */
 function expiryOf(expiresAt: Date | null | undefined): Expiry {
   if (expiresAt === null) return () => ({});
   return () => ({ expiresAt: (expiresAt ?? new Date(Date.now() + dayMs)).toISOString() });
@@ -142,8 +152,6 @@ function accountOf({ organization, applications, apiKeys }: ImportAnswer): Accou
   const apiKey = apiKeys.find(({ key }) => key !== undefined)?.key;
   const applicationId = applications[0]?.id;
   if (apiKey === undefined || applicationId === undefined)
-    throw new Error(
-      'The organization has no application with a key, so there is nothing to use its copy with.',
-    );
+    throw new Error('The organization has no application with an API key, so its copy cannot be used.');
   return { organizationId: organization.id, applicationId, apiKey };
 }

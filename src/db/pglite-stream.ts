@@ -7,6 +7,30 @@ const terminateMessage = 'X'.charCodeAt(0);
 let streamsOpened = 0;
 
 /**
+ * Keeps the process alive while the worker has requests to answer, and only then: a program that does not close its server can exit,
+ * and its last statements are still executed.
+ */
+export class WorkerHold {
+  readonly #worker: Worker;
+  #requests = 0;
+
+  constructor(worker: Worker) {
+    this.#worker = worker;
+    worker.unref();
+  }
+
+  take(): void {
+    this.#requests += 1;
+    if (this.#requests === 1) this.#worker.ref();
+  }
+
+  release(requests = 1): void {
+    this.#requests -= requests;
+    if (this.#requests === 0) this.#worker.unref();
+  }
+}
+
+/**
  * The socket that pg sees: it carries the PostgreSQL protocol to PGlite in its worker thread. Prepared statements, binary parameters,
  * transactions and error codes are those of the driver, so both databases share one code path.
  *
@@ -16,13 +40,17 @@ let streamsOpened = 0;
  */
 export class PgliteStream extends Duplex {
   readonly #worker: Worker;
+  readonly #hold: WorkerHold;
   readonly #stream: number;
   #requested = 0;
   #answered = 0;
+  /** Requests of this stream, attaching included, that the worker has not answered. */
+  #pending = 0;
 
-  constructor(worker: Worker) {
+  constructor(worker: Worker, hold: WorkerHold) {
     super();
     this.#worker = worker;
+    this.#hold = hold;
     streamsOpened += 1;
     this.#stream = streamsOpened;
     worker.on('message', this.#onAnswer);
@@ -31,6 +59,8 @@ export class PgliteStream extends Duplex {
 
   readonly #onAnswer = (answer: WorkerAnswer): void => {
     if (!('stream' in answer) || answer.stream !== this.#stream) return;
+    this.#pending -= 1;
+    this.#hold.release();
     if (answer.kind === 'attached') {
       this.emit('connect');
       return;
@@ -92,6 +122,8 @@ export class PgliteStream extends Duplex {
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#worker.off('message', this.#onAnswer);
     this.#worker.off('exit', this.#onExit);
+    this.#hold.release(this.#pending);
+    this.#pending = 0;
     done(error);
   }
 
@@ -109,6 +141,8 @@ export class PgliteStream extends Duplex {
   }
 
   #send(request: WorkerRequest, transferred: ArrayBuffer[] = []): void {
+    this.#pending += 1;
+    this.#hold.take();
     this.#worker.postMessage(request, transferred);
   }
 }

@@ -3,12 +3,13 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { assert } from '../kernel/assert.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import { built } from '../places.ts';
 import { type DataDirectoryLock, lockDataDirectory } from './data-directory-lock.ts';
 import type { Database } from './database.ts';
 import type { WorkerAnswer, WorkerRequest } from './pglite-protocol.ts';
-import { PgliteStream } from './pglite-stream.ts';
+import { PgliteStream, WorkerHold } from './pglite-stream.ts';
 import { openPool, type PoolLimits } from './pool.ts';
 
 export interface PgliteOptions {
@@ -42,7 +43,9 @@ export async function openPglite(options: PgliteOptions): Promise<Database> {
     isEnding = true;
     options.onCrash(error);
   };
+  let hold: WorkerHold | undefined;
   const opened = untilReady(worker, dataDirectory).then(() => {
+    hold = new WorkerHold(worker);
     worker.on('error', crash);
     worker.on('exit', (code) => crash(new Error(`the embedded database ended with code ${code}`)));
     worker.on('message', (answer: WorkerAnswer) => {
@@ -68,7 +71,10 @@ export async function openPglite(options: PgliteOptions): Promise<Database> {
       user: 'postgres',
       database: 'postgres',
       ssl: false,
-      stream: () => new PgliteStream(worker) as never,
+      stream: () => {
+        assert(hold, 'the pool waits until the database has opened');
+        return new PgliteStream(worker, hold) as never;
+      },
     }),
     onClose: async () => {
       const hasEnded = isEnding;
@@ -117,6 +123,7 @@ async function untilReady(worker: Worker, dataDirectory: string | undefined): Pr
 async function closeWorker(worker: Worker): Promise<void> {
   const request: WorkerRequest = { kind: 'close' };
   const closed = answerOf(worker, ['closed']);
+  worker.ref();
   worker.postMessage(request);
   await closed;
   await worker.terminate();

@@ -68,6 +68,12 @@ export function allowedActions<Row extends Stateful>(machine: Machine<Row>, row:
   return [...new Set(openMoves(machine, row).map(({ action }) => action))];
 }
 
+/** Every action that a caller may request in some state, in the order of the table. */
+export function requestableActions<Row extends Stateful>({ moves }: Machine<Row>): readonly string[] {
+  const requestable = moves.filter(({ by, from }) => by === undefined && from.length > 0);
+  return [...new Set(requestable.map(({ action }) => action))];
+}
+
 export function openMoves<Row extends Stateful>(machine: Machine<Row>, row: Row): readonly Move<Row>[] {
   return movesFrom(machine, row.status).filter(({ when }) => when?.holds(row) ?? true);
 }

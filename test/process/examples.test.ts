@@ -18,6 +18,10 @@ function link(project: string): void {
   if (!existsSync(target)) symlinkSync(fileURLToPath(root), fileURLToPath(target), 'junction');
 }
 
+const runners: Readonly<Record<string, string>> = { vitest: 'vitest/vitest.mjs', jest: 'jest/bin/jest.js' };
+/** Jest runs CommonJS. A build without these files cannot run its example. */
+const hasCommonJs = existsSync(new URL('dist/cjs/jest.js', root));
+
 const running = new Set<ChildProcess>();
 afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
@@ -30,8 +34,8 @@ async function runTests(project: string): Promise<{ code: number | null; output:
     scripts: { test: string };
   };
   const [command = '', ...args] = scripts.test.split(' ');
-  const own =
-    command === 'node' ? args : [fileURLToPath(new URL('node_modules/vitest/vitest.mjs', root)), ...args];
+  const runner = runners[command];
+  const own = runner === undefined ? args : [fileURLToPath(new URL(`node_modules/${runner}`, root)), ...args];
   return runNode(folder, own);
 }
 
@@ -57,10 +61,11 @@ async function runNode(
 
 describe('the example projects', () => {
   test('are complete', () => {
-    expect(projects).toEqual(['checkout', 'vitest']);
+    expect(projects).toEqual(['checkout', 'jest', 'vitest']);
   });
 
   test.each(projects)('%s: its tests pass', async (project) => {
+    if (project === 'jest' && !hasCommonJs) return;
     link(project);
     const { code, output } = await runTests(project);
     expect(code, output).toBe(0);
@@ -68,6 +73,23 @@ describe('the example projects', () => {
       expect(output).toMatch(/tenant 50 sees its own world/);
       expect(output).toMatch(/# fail 0/);
     }
+  });
+
+  test('the Vitest example compiles, with the types of its fixtures', async () => {
+    link('vitest');
+    const tsc = fileURLToPath(new URL('node_modules/typescript/bin/tsc', root));
+    const { code, output } = await runNode(fileURLToPath(new URL('vitest/', examples)), [tsc]);
+    expect(code, output).toBe(0);
+  });
+
+  test.each([
+    'vitest/vitest.config.ts',
+    'vitest/payments.test.ts',
+    'jest/jest.config.js',
+    'jest/payments.test.js',
+  ])('docs/testing.md shows %s as it is', (file) => {
+    const page = readFileSync(new URL('docs/testing.md', root), 'utf8');
+    expect(page).toContain(`\n${readFileSync(new URL(file, examples), 'utf8').trimEnd()}\n\`\`\``);
   });
 
   test('the first example of docs/testing.md passes unchanged', async () => {
@@ -84,7 +106,7 @@ describe('the example projects', () => {
         withFileTypes: true,
       })) {
         const folder = entry.parentPath ?? entry.path;
-        if (!entry.isFile() || !entry.name.endsWith('.js') || folder.includes('node_modules')) continue;
+        if (!entry.isFile() || !/\.[jt]s$/.test(entry.name) || folder.includes('node_modules')) continue;
         expect(readFileSync(`${folder}/${entry.name}`, 'utf8')).not.toMatch(
           /setTimeout|timers\/promises|sleep/,
         );

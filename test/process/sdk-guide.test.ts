@@ -27,6 +27,7 @@ const printed: Readonly<Record<string, string>> = {
   'retry-safely.ts': 'true false true\n',
   'test-a-receiver.ts': '200 got payment.captured\n400 signature\n',
   'travel-in-time.ts': 'true true\nexpired\n',
+  'raw-request.ts': 'POST /_api/developer_api_payments 201\npending 1\n',
   ...(hasStream ? { 'follow-events.ts': 'payment.created 1250\n' } : {}),
 };
 

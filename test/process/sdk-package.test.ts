@@ -14,8 +14,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
 const run = promisify(execFile);
 
-/** Node, Deno, Bun, workers and browsers all run it; the test kit alone starts a server and needs Node. */
-const isOfKit = (file: string) => /^testing[.-]|^testing\//.test(file);
+/** Node, Deno, Bun, workers and browsers run the client. The test kit starts servers and needs Node. */
+const isOfKit = (file: string) => /^(?:testing|vitest|jest)[.-]|^testing\//.test(file);
 
 async function compile(folder: string, ...args: string[]): Promise<string> {
   return run(process.execPath, [tsc, ...args], { cwd: folder }).then(
@@ -150,7 +150,7 @@ describe('what is shipped', () => {
       const text = await readFile(path.join(built, file), 'utf8');
       for (const [, specifier = ''] of text.matchAll(/(?:from|import\() ?['"]([^'"]+)['"]/g)) {
         // The test kit, which starts servers, is for Node alone.
-        if (file.startsWith('testing') && specifier.startsWith('node:')) continue;
+        if (isOfKit(file) && /^(?:node:|vitest)/.test(specifier)) continue;
         // Compilers look for `errors.d.ts` where a declaration says `./errors.ts`.
         const target = path.resolve(built, path.dirname(file), specifier.replace(/\.ts$/, '.d.ts'));
         expect(specifier.startsWith('.') && existsSync(target), `${file}: ${specifier}`).toBe(true);

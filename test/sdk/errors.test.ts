@@ -134,7 +134,7 @@ describe('a client', () => {
     expect(() => new Sandbank()).toThrow(/set SANDBANK_API_KEY/);
     if (kept !== undefined) process.env.SANDBANK_API_KEY = kept;
     expect(() => new Sandbank({ apiKey: 'x', baseUrl: 'localhost:4000' })).toThrow(
-      /is not one: localhost:4000/,
+      /localhost:4000 is not a server address/,
     );
     expect(() => new Sandbank({ apiKey: 'x', retriesMax: -1 })).toThrow(/retriesMax/);
   });

@@ -135,8 +135,46 @@ describe('waiting for an event', () => {
     const waiting = tenant.events.waitFor('payment.settled', { timeoutMs: 300 });
     await expect(waiting).rejects.toThrow(TimeoutError);
     await expect(waiting).rejects.toThrow(
-      /No event payment.settled within 300 ms. There were: payment.created/,
+      /No event payment.settled within 300 ms. Events so far: payment.created/,
     );
+  });
+});
+
+describe('an event type that does not exist', () => {
+  const message = '"payment.setled" is not a value of eventTypes. Did you mean payment.settled?';
+  const setled = 'payment.setled' as 'payment.settled';
+
+  test('is rejected before anything waits for it', async () => {
+    const tenant = await sandbank.tenant();
+    await expect(tenant.events.waitFor(setled)).rejects.toThrow(new TypeError(message));
+    await expect(tenant.webhooks.capture({ eventTypes: [setled] })).rejects.toThrow(new TypeError(message));
+    const webhooks = await tenant.webhooks.capture();
+    await expect(webhooks.waitFor(setled)).rejects.toThrow(new TypeError(message));
+    const [first] = [tenant.client.events.stream({ eventTypes: [setled] }).next()];
+    await expect(first).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+});
+
+describe('await using', () => {
+  test('closes the receivers of a tenant', async () => {
+    let url = '';
+    {
+      await using tenant = await sandbank.tenant();
+      ({ url } = await tenant.webhooks.capture());
+    }
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+  });
+
+  test('closes a receiver, and a server that was started here', async () => {
+    let urls: string[] = [];
+    {
+      await using server = await startSandbank();
+      const tenant = await server.tenant();
+      await using webhooks = await tenant.webhooks.capture();
+      urls = [server.url, webhooks.url];
+      expect((await fetch(server.url)).status).toBeLessThan(500);
+    }
+    for (const url of urls) await expect(fetch(url)).rejects.toThrow('fetch failed');
   });
 });
 

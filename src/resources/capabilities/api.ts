@@ -14,7 +14,8 @@ import { scopes } from '../../kernel/scopes.ts';
 import { apiVersion, apiVersions } from '../../kernel/version.ts';
 import { ratedCurrencies } from '../fx-rates/machine.ts';
 
-const Reason = Type.Object({ code: Type.String(), message: Type.String() });
+const reasons = (known: Readonly<Record<string, string>>) =>
+  Type.Array(Type.Object({ code: Type.Enum(Object.keys(known)), message: Type.String() }));
 
 /** All that an integration can ask of this server, read off the tables that the server itself runs on. */
 export function capabilitiesRoute(resources: readonly AnyResource[], catalogue: readonly EventType[]): Route {
@@ -106,15 +107,19 @@ export function capabilitiesRoute(resources: readonly AnyResource[], catalogue: 
         }),
         { description: 'What the receiver of a webhook can be examined in.' },
       ),
-      scenarios: Type.Array(Type.String()),
+      scenarios: Type.Array(Type.Enum([...paymentScenarios])),
       declineCodes: Type.Array(
-        Type.Object({ code: Type.String(), retryable: Type.Boolean(), message: Type.String() }),
+        Type.Object({
+          code: Type.Enum([...declineCodes]),
+          retryable: Type.Boolean(),
+          message: Type.String(),
+        }),
       ),
       transferScenarios: Type.Array(Type.String(), {
         description: 'The known ones; `return:` and `fail:` take any other code as well.',
       }),
-      returnCodes: Type.Array(Reason),
-      transferFailureCodes: Type.Array(Reason),
+      returnCodes: reasons(returnReasons),
+      transferFailureCodes: reasons(transferFailures),
       fxCurrencies: Type.Array(Type.String(), { description: 'Those that transfers can be made in.' }),
       currencies: Type.Array(
         Type.Object({ code: Type.String(), exponent: Type.Integer({ minimum: 0 }), name: Type.String() }),

@@ -3,7 +3,7 @@ import type { Resource } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
-import { allowedActions } from '../../kernel/machine.ts';
+import { allowedActions, requestableActions } from '../../kernel/machine.ts';
 import { listing, type Route, retrieving } from '../../kernel/route.ts';
 import {
   Email,
@@ -67,7 +67,7 @@ const CustomerSchema = resource('customer', customerMachine.states, {
   phone: nullable(Type.String()),
   reference: nullable(Type.String()),
   metadata: Metadata,
-  allowedActions: Type.Array(Type.String()),
+  allowedActions: Type.Array(Type.Enum([...requestableActions(customerMachine)])),
   version: Type.Integer({ minimum: 1 }),
   createdAt: Time,
   updatedAt: Time,

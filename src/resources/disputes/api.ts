@@ -5,7 +5,7 @@ import type { Presented } from '../../kernel/envelope.ts';
 import { ExpandedEntries } from '../../kernel/ledger-entry.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
-import { allowedActions } from '../../kernel/machine.ts';
+import { allowedActions, requestableActions } from '../../kernel/machine.ts';
 import { listing, type Route, retrieving } from '../../kernel/route.ts';
 import {
   AdvanceNext,
@@ -62,7 +62,7 @@ const DisputeSchema = resource('dispute', disputeMachine.states, {
   stage: Type.Enum([...disputeStages]),
   evidence: nullable(EvidenceMap),
   respondBy: Time,
-  allowedActions: Type.Array(Type.String()),
+  allowedActions: Type.Array(Type.Enum([...requestableActions(disputeMachine)])),
   version: Type.Integer({ minimum: 1 }),
   createdAt: Time,
   updatedAt: Time,

@@ -6,7 +6,7 @@ import type { Presented } from '../../kernel/envelope.ts';
 import { ExpandedEntries } from '../../kernel/ledger-entry.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText, shownInstants } from '../../kernel/list.ts';
-import { allowedActions } from '../../kernel/machine.ts';
+import { allowedActions, requestableActions } from '../../kernel/machine.ts';
 import { listing, type Route, retrieving } from '../../kernel/route.ts';
 import { paymentScenarios, scenarioOf, testCards } from '../../kernel/scenario.ts';
 import {
@@ -126,7 +126,7 @@ const AdvanceBody = Type.Union([
 
 const Failure = Type.Object(
   {
-    code: Type.String(),
+    code: FailureCode,
     message: Type.String(),
     retryable: Type.Boolean({
       description: 'Whether the decline was soft, so that another attempt may succeed.',
@@ -160,13 +160,13 @@ const PaymentSchema = resource('payment', paymentMachine.states, {
   attempts: Type.Array(
     Type.Object({
       number: Type.Integer({ minimum: 1 }),
-      scenario: Type.String(),
+      scenario: Type.Enum([...paymentScenarios]),
       failure: nullable(Failure),
       failedAt: nullable(Time),
     }),
   ),
   disputeId: nullable(id('dispute')),
-  allowedActions: Type.Array(Type.String()),
+  allowedActions: Type.Array(Type.Enum([...requestableActions(paymentMachine)])),
   reconciliation: nullable(Type.Enum([...reconciliations])),
   version: Type.Integer({ minimum: 1 }),
   createdAt: Time,

@@ -5,7 +5,7 @@ import type { Presented } from '../../kernel/envelope.ts';
 import { ExpandedEntries } from '../../kernel/ledger-entry.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
-import { allowedActions } from '../../kernel/machine.ts';
+import { allowedActions, requestableActions } from '../../kernel/machine.ts';
 import { listing, type Route, retrieving } from '../../kernel/route.ts';
 import {
   AdvanceNext,
@@ -48,7 +48,7 @@ const RefundSchema = resource('refund', refundMachine.states, {
   currency: Type.String({ pattern: '^[A-Z]{3}$' }),
   reason: nullable(Type.String()),
   metadata: Metadata,
-  allowedActions: Type.Array(Type.String()),
+  allowedActions: Type.Array(Type.Enum([...requestableActions(refundMachine)])),
   version: Type.Integer({ minimum: 1 }),
   createdAt: Time,
   updatedAt: Time,

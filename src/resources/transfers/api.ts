@@ -5,8 +5,8 @@ import type { Presented } from '../../kernel/envelope.ts';
 import { ExpandedEntries } from '../../kernel/ledger-entry.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText, shownInstants } from '../../kernel/list.ts';
-import { allowedActions } from '../../kernel/machine.ts';
-import { failureWords, reasonCodePattern } from '../../kernel/return.ts';
+import { allowedActions, requestableActions } from '../../kernel/machine.ts';
+import { failureWords, reasonCodePattern, returnReasons, transferFailures } from '../../kernel/return.ts';
 import { listing, type Route, retrieving } from '../../kernel/route.ts';
 import { transferScenarioPattern } from '../../kernel/scenario.ts';
 import {
@@ -91,6 +91,9 @@ const ReasonCode = Type.String({
   pattern: `^${reasonCodePattern}$`,
   description: 'One to 40 letters, digits and underscores.',
 });
+/** The known codes are listed, so that clients can name them; a provider may have others. */
+const TransferFailureCode = Type.Union([Type.Enum(Object.keys(transferFailures)), ReasonCode]);
+const ReturnCode = Type.Union([Type.Enum(Object.keys(returnReasons)), ReasonCode]);
 const beneficiary = { beneficiary: Type.Optional(BeneficiaryBody) } as const;
 const returnCode = { returnCode: Type.Optional(ReasonCode) } as const;
 const failureCode = { failureCode: Type.Optional(ReasonCode) } as const;
@@ -167,13 +170,13 @@ const TransferSchema = resource('transfer', transferMachine.states, {
   autoAdvance: Type.Boolean(),
   failure: nullable(
     Type.Object(
-      { code: Type.String(), message: Type.String(), retryable: Type.Literal(false) },
+      { code: TransferFailureCode, message: Type.String(), retryable: Type.Literal(false) },
       component('TransferFailure'),
     ),
   ),
-  returnCode: nullable(Type.String()),
+  returnCode: nullable(ReturnCode),
   expiresAt: Time,
-  allowedActions: Type.Array(Type.String()),
+  allowedActions: Type.Array(Type.Enum([...requestableActions(transferMachine)])),
   reconciliation: nullable(Type.Enum([...reconciliations])),
   version: Type.Integer({ minimum: 1 }),
   createdAt: Time,

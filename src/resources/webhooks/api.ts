@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
 import { limits } from '../../kernel/limits.ts';
 import { shownInstant } from '../../kernel/list.ts';
+import { requestableActions } from '../../kernel/machine.ts';
 import { retryProfileNames } from '../../kernel/retry.ts';
 import { listingOfApplication, type Route, readingOfApplication } from '../../kernel/route.ts';
 import { id, list, listQuery, nullable, resource, strict, Time, text } from '../../kernel/schema.ts';
@@ -36,7 +37,7 @@ const WebhookSchema = resource('webhook', webhookMachine.states, {
   secretHint: Type.String({ description: 'The last four characters of the secret that signs.' }),
   previousSecretExpiresAt: nullable(Time),
   disabledReason: nullable(Type.Enum([...disabledReasons])),
-  allowedActions: Type.Array(Type.String()),
+  allowedActions: Type.Array(Type.Enum([...requestableActions(webhookMachine)])),
   version: Type.Integer({ minimum: 1 }),
   createdAt: Time,
   updatedAt: Time,

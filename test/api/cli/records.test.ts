@@ -186,11 +186,7 @@ describe('records from the command line', () => {
         ['transfers', 'create', '--send', '5'],
         /--send 5\.00 .* or --send-minor 5/,
       ],
-      [
-        'an address that is none',
-        ['status', '--url', 'nowhere'],
-        /The address of the server is not one: nowhere/,
-      ],
+      ['an address that is none', ['status', '--url', 'nowhere'], /nowhere is not a server address/],
       ['a customer update without a field', ['customers', 'update', 'cus_1'], /at least one field/],
       [
         'a field that cannot be cleared',

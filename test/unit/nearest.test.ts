@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nearest } from './nearest.ts';
+import { nearest } from '../../sdk/nearest.ts';
 
 const fields = ['amount', 'currency', 'captureMethod', 'customerId', 'reference', 'to'];
 
