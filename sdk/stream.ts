@@ -34,6 +34,7 @@ const optionNames: OptionNames<StreamOptions> = {
   lastEventId: true,
   signal: true,
   onOpen: true,
+  onLost: true,
   reconnectsMax: true,
   silenceMsMax: true,
 };
