@@ -112,6 +112,7 @@ describe('run against a server', () => {
 
   const answers: readonly (readonly [name: string, expected: readonly string[]])[] = [
     ['quick-start.sh', ['payment pending', 'payment captured', 'refund succeeded', 'list ok', 'balances ok']],
+    ['coming-from-stripe.sh', ['payment authorized', 'payment captured', 'refund succeeded']],
     ['clock.sh', ['clock frozen', 'payment authorized', 'clock frozen', 'payment expired', 'clock running']],
     [
       'scenarios.sh',
