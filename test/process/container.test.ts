@@ -28,6 +28,14 @@ function copyContext(target: string): void {
     });
 }
 
+/** How npm reaches its registry on this machine: cache, proxies and certificates. */
+function networkSettings(): Record<string, string> {
+  const names =
+    /^(npm_config_(registry|cache|userconfig)|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|(https?|no)_proxy)$/i;
+  const entries = Object.entries(process.env).filter(([name]) => names.test(name));
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
 describe.skipIf(!canRunImages())('the image (skipped without root, overlay mounts and nsenter)', () => {
   let folder: string;
   let image: Image;
@@ -38,16 +46,9 @@ describe.skipIf(!canRunImages())('the image (skipped without root, overlay mount
     folder = mkdtempSync(path.join(tmpdir(), 'sandbank-image-'));
     const context = path.join(folder, 'context');
     copyContext(context);
-    const npm = Object.entries(process.env).filter(([name]) =>
-      /^npm_config_(registry|cache|userconfig)$/.test(name),
-    );
     image = await buildImage(readDockerfile(read('Dockerfile'), baseEnv), {
       ...{ context, folder, shared: root },
-      env: {
-        HOME: process.env.HOME ?? '/root',
-        npm_config_prefer_offline: 'true',
-        ...Object.fromEntries(npm),
-      },
+      env: { HOME: process.env.HOME ?? '/root', npm_config_prefer_offline: 'true', ...networkSettings() },
       // The dependencies and the build of this checkout: their own tests cover both, and they take minutes.
       replaceRun: (command, directory) => {
         if (!command.startsWith('npm ci ')) return false;
