@@ -45,7 +45,7 @@ VOLUME /data
 EXPOSE 4000
 # The server writes its address to the connection file, so the check knows the port, set by PORT or by --port.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["sandbank", "health"]
-# Node is PID 1 and handles this signal; it starts no child processes that an init would have to reap. Shutdown takes up to 20 seconds.
+# Node is PID 1 and handles this signal and leaves no child processes that an init would have to reap. Shutdown takes up to 20 seconds.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["sandbank"]
 CMD ["start"]
