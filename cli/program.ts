@@ -10,6 +10,7 @@ import { addDoctor } from './commands/doctor.ts';
 import { addEvents } from './commands/events.ts';
 import { addExamine } from './commands/examine.ts';
 import { addFaults } from './commands/faults.ts';
+import { addHealth } from './commands/health.ts';
 import { addInit } from './commands/init.ts';
 import { addLedger } from './commands/ledger.ts';
 import { addListen } from './commands/listen.ts';
@@ -66,6 +67,7 @@ Exit codes: 0 fine, 1 refused or failed, 2 wrong usage, 3 the server cannot be r
   addServer(program);
   addMigrate(program);
   addStatus(program);
+  addHealth(program);
   addDoctor(program);
   addOpen(program);
   addListen(program);

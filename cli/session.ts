@@ -37,8 +37,13 @@ export class Session {
   }
 
   get settings(): Settings {
-    this.#settings ??= readSettings(this.#asked, this.env, this.directory);
+    this.#settings ??= this.readSettings();
     return this.#settings;
+  }
+
+  /** The settings at this moment: a server that starts or stops changes the connection file. */
+  readSettings(): Settings {
+    return readSettings(this.#asked, this.env, this.directory);
   }
 
   /** What was given as `--url`, and nothing else. */

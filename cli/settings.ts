@@ -35,7 +35,7 @@ export function readSettings(
   env: Readonly<Record<string, string | undefined>>,
   directory: string,
 ): Settings {
-  const found = findNote(env.SANDBANK_DATA_DIR || undefined, directory);
+  const found = findNote(env, directory);
   const url = first(asked.url, env.SANDBANK_URL, found?.note.url) ?? [urlDefault, 'default'];
   // The secrets in a note are for the server that has left it: no other is told them.
   const note = found !== undefined && isSame(url[0], found.note.url) ? found.note : {};
@@ -76,11 +76,13 @@ function isSame(url: string, noted: string | undefined): boolean {
   return noted !== undefined && plain(url) === plain(noted);
 }
 
-/** The data directory that is named, or the nearest `.sandbank` in this folder and those above it. */
+/** The file or data directory that is named, or the nearest `.sandbank` in this folder and those above it. */
 function findNote(
-  named: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
   directory: string,
 ): { readonly file: string; readonly note: Note } | undefined {
+  if (env.SANDBANK_CONNECTION_FILE) return readNote(resolve(directory, env.SANDBANK_CONNECTION_FILE));
+  const named = env.SANDBANK_DATA_DIR || undefined;
   if (named === 'memory') return undefined;
   if (named !== undefined) return readNote(join(resolve(directory, named), 'cli.json'));
   let folder = resolve(directory);

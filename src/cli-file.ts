@@ -1,14 +1,13 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What the command line needs to reach the server of a data directory without being told. */
+/** How the command line and health checks reach a running server without settings. */
 export interface CliFile {
   readonly url: string;
   readonly operatorToken: string | undefined;
   readonly apiKey: string | undefined;
 }
 
-const cliName = 'cli.json';
 const demoKeyName = 'demo-key';
 
 /** The key of the demo organization, as an earlier start has kept it; undefined when none did. */
@@ -21,13 +20,13 @@ export function keepDemoKey(dataDirectory: string, key: string): Promise<void> {
   return write(join(dataDirectory, demoKeyName), `${key}\n`);
 }
 
-export function writeCliFile(dataDirectory: string, content: CliFile): Promise<void> {
-  return write(join(dataDirectory, cliName), `${JSON.stringify(content, null, 2)}\n`);
+export function writeCliFile(file: string, content: CliFile): Promise<void> {
+  return write(file, `${JSON.stringify(content, null, 2)}\n`);
 }
 
-/** A server that ended cleanly cannot be reached any more. */
-export function removeCliFile(dataDirectory: string): Promise<void> {
-  return rm(join(dataDirectory, cliName), { force: true });
+/** A stopped server cannot be reached any more. */
+export function removeCliFile(file: string): Promise<void> {
+  return rm(file, { force: true });
 }
 
 /** For their owner alone; written aside and put into place, so that nobody reads half of it. */

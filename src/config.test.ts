@@ -18,6 +18,7 @@ describe('the configuration', () => {
       port: 4000,
       host: '127.0.0.1',
       dataDirectory: resolve('.sandbank'),
+      connectionFile: resolve('.sandbank/cli.json'),
       databaseUrl: undefined,
       seedFile: undefined,
       role: 'all',
@@ -89,6 +90,15 @@ describe('the configuration', () => {
     expect(read([], { SANDBANK_PRIVATE_WEBHOOKS: 'off' }).allowsPrivateWebhooks).toBe(false);
     expect(read([], { SANDBANK_ATTEMPT_DAYS: '7' }).attemptDays).toBe(7);
     expect(read([], { SANDBANK_REQUEST_DAYS: '1' }).requestDays).toBe(1);
+  });
+
+  it('writes its address beside its data, to another file, or nowhere', () => {
+    expect(read(['--data', '/data']).connectionFile).toBe('/data/cli.json');
+    expect(read(['--data', 'memory']).connectionFile).toBeUndefined();
+    expect(read([], shared).connectionFile).toBeUndefined();
+    const env = { SANDBANK_CONNECTION_FILE: '/run/sandbank.json' };
+    for (const settings of [env, { ...env, ...shared }, { ...env, SANDBANK_DATA_DIR: 'memory' }])
+      expect(read([], settings).connectionFile).toBe('/run/sandbank.json');
   });
 
   it('trusts no proxy unless it is listed', () => {

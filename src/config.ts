@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readDatabaseUrl } from './kernel/database-url.ts';
 import { readHostList } from './kernel/host-list.ts';
@@ -12,6 +12,8 @@ export interface Config {
   /** Where the embedded database lives; undefined keeps it in memory. Without meaning when there is a database URL. */
   readonly dataDirectory: string | undefined;
   readonly databaseUrl: string | undefined;
+  /** Where the running server writes its address, for the command line and health checks; undefined writes none. */
+  readonly connectionFile: string | undefined;
   readonly seedFile: string | undefined;
   readonly role: Role;
   /** Requests a second for each key; undefined is no limit. */
@@ -103,12 +105,14 @@ export function readConfig(
   const deterministic = value(flags.deterministic, 'SANDBANK_DETERMINISTIC');
   const data =
     value(flags.data, 'SANDBANK_DATA_DIR') ?? (deterministic === undefined ? './.sandbank' : 'memory');
+  const dataDirectory = databaseUrl !== undefined || data === 'memory' ? undefined : resolve(data);
   const config: Config = {
     port: portOf(value(flags.port, 'PORT') ?? '4000'),
     host: hostOf(value(flags.host, 'HOST') ?? '127.0.0.1'),
-    dataDirectory: databaseUrl !== undefined || data === 'memory' ? undefined : resolve(data),
+    dataDirectory,
     databaseUrl,
     seedFile: seedFileOf(value(flags.seed, 'SANDBANK_SEED'), databaseUrl !== undefined),
+    connectionFile: connectionFileOf(env.SANDBANK_CONNECTION_FILE || undefined, dataDirectory),
     deterministic,
     role: oneOf(roles, value(flags.role, 'SANDBANK_ROLE') ?? 'all', '--role'),
     rateLimit: rateLimitOf(env.SANDBANK_RATE_LIMIT || undefined, databaseUrl !== undefined),
@@ -218,6 +222,11 @@ function allowedHostsOf(text: string): readonly string[] {
   const read = readHostList(text);
   if ('problem' in read) throw new ConfigProblem(`SANDBANK_ALLOWED_HOSTS ${read.problem}.`);
   return read.hosts;
+}
+
+function connectionFileOf(file: string | undefined, dataDirectory: string | undefined): string | undefined {
+  if (file !== undefined) return resolve(file);
+  return dataDirectory === undefined ? undefined : join(dataDirectory, 'cli.json');
 }
 
 function databaseUrlOf(text: string | undefined): string | undefined {

@@ -34,10 +34,11 @@ export async function start(config: Config, early: EarlyStart | undefined): Prom
       socket.resume();
     }
     closeOnSignal(server, config);
-    if (dataDirectory !== undefined)
-      await writeCliFile(dataDirectory, {
+    if (config.connectionFile !== undefined)
+      await writeCliFile(config.connectionFile, {
         url: address,
-        operatorToken: server.operatorToken,
+        // The token of a shared server is configured by its operator: it is not copied to a disk.
+        operatorToken: isEmbedded ? server.operatorToken : undefined,
         apiKey: demoKey ?? (seed && firstKeyOf(seed)),
       });
     const [demo] = isEmbedded && !seed ? await findOrganizations(server.reader, demoName) : [];
@@ -74,7 +75,7 @@ function printsBanner({ databaseUrl, logLevel }: Config): boolean {
 }
 
 /** The first signal closes in order; a second one does not wait. */
-function closeOnSignal(server: Server, { exportFile: file, dataDirectory }: Config): void {
+function closeOnSignal(server: Server, { exportFile: file, connectionFile }: Config): void {
   let isClosing = false;
   const { log } = server.app;
   const stop = (signal: NodeJS.Signals | 'npm ended') => {
@@ -86,7 +87,7 @@ function closeOnSignal(server: Server, { exportFile: file, dataDirectory }: Conf
     const startedAt = performance.now();
     log.info({ signal }, 'stopping: requests under way are answered, new ones are not taken');
     const last = async () => {
-      if (dataDirectory !== undefined) await removeCliFile(dataDirectory);
+      if (connectionFile !== undefined) await removeCliFile(connectionFile);
       if (file !== undefined) await exportFile(server, file);
     };
     server.close(last).then(

@@ -47,6 +47,8 @@ Variables without a flag:
                              balancer finds out in time; 0 to 300 (0)
   SANDBANK_STATEMENT_TIMEOUT seconds that a request waits for one database statement before it gets 503, and half as
                              many, at least 5, for a connection; 1 to 600 (10)
+  SANDBANK_CONNECTION_FILE   file for the address of the running server, for the command line and health checks; with an
+                             embedded database also its API key and operator token (cli.json in the data directory)
   SANDBANK_RATE_LIMIT        off, or requests a second for each key and person; five times as many for an application
   SANDBANK_PUBLIC_URL        the address under which callers know this server
   SANDBANK_TRUSTED_PROXIES   networks of the proxies in front of it, such as 10.0.0.0/8,fd00::/8: only their

@@ -169,55 +169,6 @@ describe('the unit for systemd', () => {
   );
 });
 
-describe('the container image and compose.yaml', () => {
-  const root = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
-  const dockerfile = root('Dockerfile');
-  const compose = root('compose.yaml');
-  /** The lines of one service, without their comments. */
-  const service = (name: string) => {
-    const [, block = ''] = new RegExp(`\\n  ${name}:\\n((?:(?: {4}.*)?\\n)+)`).exec(compose) ?? [];
-    expect(block, name).not.toBe('');
-    return block.replace(/^ *#.*\n/gm, '');
-  };
-
-  it('builds on a Node.js release line with long-term support that can be pinned by digest', () => {
-    const [, major = '', variant] = /^ARG NODE_IMAGE=node:(\d+)-(\S+)$/m.exec(dockerfile) ?? [];
-    expect(Number(major)).toBeGreaterThanOrEqual(22);
-    expect(Number(major) % 2, 'only even release lines get long-term support').toBe(0);
-    expect(variant).toMatch(/-slim$/);
-    const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
-    expect(bases).toEqual(['${' + 'NODE_IMAGE}', '${' + 'NODE_IMAGE}']);
-    const { engines } = JSON.parse(root('package.json')) as { engines: { node: string } };
-    expect(Number(major)).toBeGreaterThanOrEqual(Number(/\d+/.exec(engines.node)?.[0]));
-  });
-
-  it('runs without root and says whether it is healthy', () => {
-    expect(dockerfile).toMatch(/^USER node$/m);
-    expect(dockerfile).toMatch(/^HEALTHCHECK .*\n.*readyz/m);
-  });
-
-  it.each(['sandbank', 'postgres'])('gives %s no more rights and resources than it needs', (name) => {
-    const block = service(name);
-    expect(block).toMatch(/^ {4}read_only: true$/m);
-    expect(block).toMatch(/^ {4}cap_drop:\n {6}- ALL$/m);
-    expect(block).toMatch(/^ {4}security_opt:\n {6}- no-new-privileges:true$/m);
-    expect(block).toMatch(/^ {4}mem_limit: \d+[mg]$/m);
-    expect(block).toMatch(/^ {4}pids_limit: \d+$/m);
-    expect(block).toMatch(/^ {4}healthcheck:\n {6}test: /m);
-    for (const [, options] of block.matchAll(/^ {6}- \/\S+?:(\S*size=\S+)$/gm))
-      expect(options).toMatch(/noexec/);
-    expect(block).toMatch(/^ {4}tmpfs:\n {6}- \/run\/scratch:size=\d+m/m);
-    expect(block).toMatch(/^ {6}TMPDIR: \/run\/scratch$/m);
-    expect(block).not.toMatch(/privileged|network_mode: host|docker\.sock/);
-  });
-
-  it('gives the server no capability at all, and publishes it on loopback only', () => {
-    expect(service('sandbank')).not.toMatch(/cap_add/);
-    expect(service('sandbank')).toMatch(/- "127\.0\.0\.1:4000:4000"/);
-    expect(service('postgres')).not.toMatch(/ports:/);
-  });
-});
-
 describe('the packages for traces', () => {
   it('are read by one module, and that only where traces are sent', () => {
     const root = fileURLToPath(new URL('../../src/', import.meta.url));

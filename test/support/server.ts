@@ -52,6 +52,7 @@ export async function openServer(
       kind === 'postgres' && overrides.databaseUrl === undefined
         ? await migratedDatabase(inject('postgresUrl'))
         : undefined,
+    connectionFile: undefined,
     seedFile: undefined,
     deterministic: undefined,
     role: 'all',

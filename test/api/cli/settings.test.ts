@@ -43,6 +43,18 @@ describe('the settings of a connection', () => {
     });
   });
 
+  test('SANDBANK_CONNECTION_FILE names the note, wherever the data is', () => {
+    const file = join(folder, 'connection.json');
+    const env = { SANDBANK_CONNECTION_FILE: file, SANDBANK_DATA_DIR: 'memory' };
+    expect(readSettings({}, env, folder)).toMatchObject({ origins: { url: 'default' }, noteFile: undefined });
+    writeFileSync(file, JSON.stringify({ url: 'http://127.0.0.1:4322' }));
+    expect(readSettings({}, env, folder)).toMatchObject({
+      url: 'http://127.0.0.1:4322',
+      apiKey: undefined,
+      noteFile: file,
+    });
+  });
+
   test('the secrets of a note are not sent to another server', () => {
     const other = readSettings({ url: 'https://elsewhere.test' }, {}, folder);
     expect(other).toMatchObject({ apiKey: undefined, operatorToken: undefined });
