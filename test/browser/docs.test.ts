@@ -55,7 +55,7 @@ describeInBrowser('docs', () => {
     await page.keyboard.type('retry-after');
     const results = page.getByRole('search').getByRole('link');
     await results.first().waitFor();
-    expect(await page.getByRole('status').textContent()).toMatch(/^(\d+ places|The first 12 of \d+ places)$/);
+    expect(await page.getByRole('status').textContent()).toMatch(/^(\d+ results|First 12 of \d+ results)$/);
     await expectAccessible(page, 'the search results');
     await page.keyboard.press('Escape');
     await results.first().waitFor({ state: 'hidden' });
@@ -64,8 +64,8 @@ describeInBrowser('docs', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/docs/disputes*');
-    await page.getByRole('searchbox').fill('xyzzy');
-    await page.getByText('Nothing was found.').waitFor();
+    await page.getByRole('searchbox').fill('xyzzyplugh');
+    await page.getByText('No results.').waitFor();
   });
 
   test('the copy button copies the code as it is shown', async (context) => {
@@ -133,7 +133,7 @@ describeInBrowser('docs', () => {
 
   test('an unknown page says so in the layout of the others', async (context) => {
     const page = await open(context, '/docs/no-such-page');
-    await page.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
     await expectAccessible(page, 'an unknown page');
   });
 
