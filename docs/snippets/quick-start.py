@@ -1,5 +1,4 @@
-# With the standard library alone: SANDBANK_API_KEY=sbk_sandbox_... python3 quick_start.py
-import json, os, urllib.error, urllib.request
+import json, os, urllib.request
 
 API = "http://127.0.0.1:4000/_api"
 
@@ -9,19 +8,23 @@ def call(path, body=None, key=None):
     if key:
         headers["Idempotency-Key"] = key
     data = None if body is None else json.dumps(body).encode()
-    try:
-        with urllib.request.urlopen(urllib.request.Request(f"{API}/{path}", data, headers)) as answer:
-            return json.load(answer)
-    except urllib.error.HTTPError as problem:
-        error = json.load(problem)["error"]
-        raise SystemExit(f"{error['code']}: {error['message']}")
+    with urllib.request.urlopen(urllib.request.Request(f"{API}/{path}", data, headers)) as response:
+        return json.load(response)
 
 
-payment = call("developer_api_payments", {"amount": 1250, "currency": "EUR", "reference": "quick-3"}, "quick-3")
-print(payment["id"], payment["status"], payment["allowedActions"])
+def show(record):
+    print(record["object"], record["status"])
 
-captured = call(f"developer_api_payments/{payment['id']}/advance", {"action": "capture"}, "quick-3-capture")
-print(captured["status"], captured["amountCaptured"])
 
-refund = call(f"developer_api_payments/{payment['id']}/refund", {"amount": 250}, "quick-3-refund")
-print(refund["object"], refund["status"])
+# Create a payment of 12.50 EUR. The idempotency key makes it safe to send twice.
+payment = call("developer_api_payments", {"amount": 1250, "currency": "EUR", "reference": "quick-py"}, "quick-py")
+show(payment)
+
+# Capture it, then refund a part.
+show(call(f"developer_api_payments/{payment['id']}/advance", {"action": "capture"}, "quick-py-capture"))
+refund = {"amount": 250, "reason": "one item came back"}
+show(call(f"developer_api_payments/{payment['id']}/refund", refund, "quick-py-refund"))
+
+# Read its history and its ledger balances.
+show(call(f"developer_api_payments/{payment['id']}/history"))
+show(call(f"developer_api_balances?paymentId={payment['id']}"))
