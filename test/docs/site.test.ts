@@ -117,7 +117,7 @@ describe('what is generated', () => {
     (name) => {
       const html = htmlOf(`${name}.html`);
       expect(html.match(/<svg /g)).toHaveLength(1);
-      expect(html).toContain('<summary>The same in words</summary>');
+      expect(html).toContain('<summary>Transitions as text</summary>');
     },
   );
 });
