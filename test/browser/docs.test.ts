@@ -62,7 +62,7 @@ describeInBrowser('docs', () => {
     await expectAccessible(page, 'the search results');
     await page.keyboard.press('Escape');
     await results.first().waitFor({ state: 'hidden' });
-    await page.getByRole('searchbox').fill('escalate');
+    await page.getByRole('searchbox').fill('dispute actions');
     await results.first().waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
