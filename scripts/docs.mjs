@@ -1,14 +1,18 @@
-// `node scripts/docs.mjs DIST MODULES`: makes the site of `/docs` from docs/*.md, into DIST/docs. MODULES has the compiled
-// server, whose tables give the diagrams, the error catalogue and the list of operations. The build calls it.
+// `node scripts/docs.mjs DIST MODULES`: builds the site under `/docs` from docs/*.md, into DIST/docs. MODULES has the compiled
+// server, whose tables provide the diagrams, the error catalogue and the list of operations. The build runs it.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import MiniSearch from 'minisearch';
+import { rolldown } from 'rolldown';
 import { diagramFigure } from './docs/diagram.mjs';
 import { documentPage, missingPage, referencePage } from './docs/frame.mjs';
 import { errorsContent, llmsText, operationsMarkdown } from './docs/generated.mjs';
+import { slugOf } from './docs/html.mjs';
 import { render } from './docs/markdown.mjs';
+import { searchOptions } from './docs/search-options.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const source = path.join(root, 'docs');
@@ -27,42 +31,36 @@ fs.rmSync(target, { recursive: true, force: true });
 fs.mkdirSync(path.join(target, 'assets'), { recursive: true });
 
 const assets = {
-  top: writeAsset('top.css', fs.readFileSync(path.join(root, 'scripts/docs/top.css'))),
-  style: writeAsset('docs.css', fs.readFileSync(path.join(root, 'scripts/docs/docs.css'))),
-  theme: writeAsset('theme.js', fs.readFileSync(path.join(root, 'scripts/docs/theme.js'))),
-  script: writeAsset('docs.js', fs.readFileSync(path.join(root, 'scripts/docs/docs.js'))),
-  reference: writeAsset('reference.js', fs.readFileSync(path.join(root, 'scripts/docs/reference.js'))),
+  top: copyAsset('scripts/docs/top.css'),
+  style: copyAsset('scripts/docs/docs.css'),
+  theme: copyAsset('scripts/docs/theme.js'),
+  script: copyAsset('scripts/docs/docs.js'),
+  tabs: copyAsset('scripts/docs/tabs.js'),
+  reference: copyAsset('scripts/docs/reference.js'),
   scalar: writeAsset('scalar.js', fs.readFileSync(scalarFile)),
-  mark: writeAsset('mark.svg', fs.readFileSync(path.join(root, 'console/mark.svg'))),
-  search: '',
+  mark: copyAsset('console/mark.svg'),
+  searchScript: writeAsset('search.js', await bundledScript('scripts/docs/search.js')),
+  searchIndex: '',
 };
+/** Pages whose table rows have anchors and entries in the search, and what the rows are. */
+const rowKinds = new Map([
+  ['events', 'Event type'],
+  ['scenarios', 'Scenario'],
+]);
 
 const documents = new Map(readDocuments().map((document) => [document.name, document]));
 /** @type {{ title: string, pages: string[] }[]} */
 const navigation = JSON.parse(fs.readFileSync(path.join(source, 'navigation.json'), 'utf8'));
-// A page of the navigation that is not written yet is left out; a test says which ones may be missing.
 const groups = navigation
   .map(({ title, pages }) => ({ title, pages: pages.flatMap((name) => entryOf(name) ?? []) }))
   .filter(({ pages }) => pages.length > 0);
 const order = groups.flatMap(({ pages }) => pages);
 
-assets.search = writeAsset(
-  'search.json',
-  Buffer.from(
-    JSON.stringify(
-      [...documents.values()].flatMap(({ name, title, sections }) =>
-        sections.map((section) => [
-          `${addressOf(name)}${section.id === '' ? '' : `#${section.id}`}`,
-          title,
-          section.title,
-          section.text,
-        ]),
-      ),
-    ),
-  ),
-);
+const index = new MiniSearch(searchOptions);
+index.addAll(searchEntries());
+assets.searchIndex = writeAsset('search.json', Buffer.from(JSON.stringify(index)));
 
-/** What the server serves, and as what; addresses that are not here are not there. */
+/** The pages that the server serves; all other addresses are not found. */
 /** @type {{ path: string, file: string, kind: string }[]} */
 const served = [];
 for (const document of documents.values()) {
@@ -94,13 +92,30 @@ write(
     .join('\n\n---\n\n')
     .concat('\n'),
 );
-const images = path.join(source, 'images');
-for (const name of fs.existsSync(images) ? fs.readdirSync(images) : []) {
-  fs.mkdirSync(path.join(target, 'images'), { recursive: true });
-  fs.copyFileSync(path.join(images, name), path.join(target, 'images', name));
-  served.push({ path: `/docs/images/${name}`, file: `images/${name}`, kind: 'image' });
-}
 fs.writeFileSync(path.join(target, 'pages.json'), JSON.stringify(served, null, 1));
+
+/** Every section of every page, error code, event type and scenario; operations lead to the API reference. */
+function searchEntries() {
+  const excerptLength = 160;
+  const sections = [...documents.values()].flatMap(({ name, title: page, sections }) =>
+    sections.map(({ id, title, text, kind = '' }) => ({
+      ...{ address: `${addressOf(name)}${id === '' ? '' : `#${id}`}`, kind, page, title, names: '', text },
+    })),
+  );
+  const operations = routes.map(({ operationId, method, path: route, tag, summary }) => ({
+    address: `/docs/reference#tag/${slugOf(tag)}/${operationId}`,
+    kind: 'Operation',
+    page: tag,
+    title: `${method} /_api/${route}`,
+    names: operationId,
+    text: summary,
+  }));
+  return [...sections, ...operations].map((entry) => ({
+    ...entry,
+    excerpt:
+      entry.text.length > excerptLength ? `${entry.text.slice(0, excerptLength).trimEnd()}…` : entry.text,
+  }));
+}
 
 function readDocuments() {
   const files = ['', 'decisions/'].flatMap((folder) =>
@@ -109,14 +124,15 @@ function readDocuments() {
       .filter((name) => name.endsWith('.md'))
       .map((name) => `${folder}${name}`),
   );
-  const made = files.map((file) => ({ file, markdown: fs.readFileSync(path.join(source, file), 'utf8') }));
-  made.push({ file: 'operations.md', markdown: operationsMarkdown(routes, scopesNeeded) });
-  return made.map(({ file, markdown }) => {
+  const sources = files.map((file) => ({ file, markdown: fs.readFileSync(path.join(source, file), 'utf8') }));
+  sources.push({ file: 'operations.md', markdown: operationsMarkdown(routes, scopesNeeded) });
+  return sources.map(({ file, markdown }) => {
     const name = nameOf(file);
     const rendered = render(markdown, {
       addressOf: (link) => addressOf(nameOf(path.posix.join(path.posix.dirname(file), link))),
       imageOf: (link) => `/docs/${path.posix.join(path.posix.dirname(file), link)}`,
       diagramOf: (resource) => diagramFigure(resource, machineText(resource), { inWords: true }),
+      rowKind: rowKinds.get(name),
       drawn: (text, heading) => diagramFigure(heading, text, { inWords: false }),
     });
     if (name === 'errors') Object.assign(rendered, errorsContent(errorCatalogue));
@@ -124,7 +140,7 @@ function readDocuments() {
   });
 }
 
-/** The name of a page is that of its file, in small letters; a folder is named by its README. @param {string} file */
+/** A page is named after its file, in lower case; the page of a folder is its README. @param {string} file */
 function nameOf(file) {
   return file
     .replace(/\.md$/, '')
@@ -148,17 +164,30 @@ function entryOf(name) {
 /** @param {string} resource */
 function machineText(resource) {
   const found = resources.find(({ name }) => name === resource);
-  if (!found) throw new Error(`A page asks for the diagram of "${resource}", and there is no such resource.`);
+  if (!found) throw new Error(`A page shows the diagram of "${resource}", which is not a resource.`);
   return diagramOf(found.machine);
 }
 
-/** Named by its content, so that browsers may keep it for ever. @param {string} name @param {Buffer} content */
+/** @param {string} file */
+function copyAsset(file) {
+  return writeAsset(path.basename(file), fs.readFileSync(path.join(root, file)));
+}
+
+/** A script with everything that it imports. @param {string} file */
+async function bundledScript(file) {
+  const bundle = await rolldown({ input: path.join(root, file), platform: 'browser', logLevel: 'silent' });
+  const { output } = await bundle.generate({ format: 'esm', minify: true });
+  await bundle.close();
+  return Buffer.from(output[0].code);
+}
+
+/** The name contains a hash of the content, so browsers may cache it for ever. @param {string} name @param {Buffer} content */
 function writeAsset(name, content) {
   const hash = createHash('sha256').update(content).digest('hex').slice(0, 10);
   const file = name.replace(/\.(\w+)$/, `-${hash}.$1`);
   const place = path.join(target, 'assets', file);
   fs.writeFileSync(place, content);
-  // The best of Brotli takes ten seconds for a script of 3.5 MB, and gains little over the step below it.
+  // At its best quality, Brotli takes ten seconds for the 3.5 MB of Scalar, and saves little.
   const quality = content.length > 1_000_000 ? 9 : 11;
   fs.writeFileSync(
     `${place}.br`,

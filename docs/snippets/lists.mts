@@ -1,23 +1,10 @@
-// Every captured payment, page by page. A cursor stays valid while new payments arrive.
-const api = 'http://127.0.0.1:4000/_api';
-const headers = { authorization: `Bearer ${process.env.SANDBANK_API_KEY}` };
+import { Sandbank } from 'sandbank/client';
 
-interface Page {
-  readonly data: readonly { readonly id: string; readonly amount: number; readonly currency: string }[];
-  readonly nextCursor: string | null;
-}
+const sandbank = new Sandbank();
 
-async function* captured() {
-  let cursor: string | null = null;
-  do {
-    const query = new URLSearchParams({ status: 'captured', limit: '100', ...(cursor && { cursor }) });
-    const answer = await fetch(`${api}/developer_api_payments?${query}`, { headers });
-    const page = (await answer.json()) as Page;
-    yield* page.data;
-    cursor = page.nextCursor;
-  } while (cursor !== null);
-}
-
+// Every pending payment. The client requests the next page when the loop needs it.
 let count = 0;
-for await (const payment of captured()) count += payment.amount > 0 ? 1 : 0;
-console.log('captured payments:', count);
+for await (const payment of sandbank.payments.list({ status: 'pending', limit: 100 })) {
+  if (payment.amount > 0) count += 1;
+}
+console.log(`pending payments: ${count}`);

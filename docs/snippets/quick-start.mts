@@ -1,28 +1,30 @@
-// Runs with Node 20 or newer and nothing else: SANDBANK_API_KEY=sbk_sandbox_... npx tsx quick-start.mts
-const api = 'http://127.0.0.1:4000/_api';
-const authorization = `Bearer ${process.env.SANDBANK_API_KEY}`;
+import { Sandbank } from 'sandbank/client';
 
-async function call(path: string, body?: object, key?: string) {
-  const answer = await fetch(`${api}/${path}`, {
-    method: body ? 'POST' : 'GET',
-    headers: { authorization, 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const result = await answer.json();
-  if (!answer.ok) throw new Error(`${result.error.code}: ${result.error.message} (${result.requestId})`);
-  return result;
-}
+const sandbank = new Sandbank(); // reads SANDBANK_API_KEY, and SANDBANK_URL if it is set
 
-const order = { amount: 1250, currency: 'EUR', reference: 'quick-2' };
-const payment = await call('developer_api_payments', order, 'quick-2');
-console.log(payment.id, payment.status, payment.allowedActions);
-
-const captured = await call(
-  `developer_api_payments/${payment.id}/advance`,
-  { action: 'capture' },
-  'quick-2-capture',
+// Create a payment of 12.50 EUR. The idempotency key makes it safe to send twice; without one, the client generates it.
+const payment = await sandbank.payments.create(
+  { amount: 1250, currency: 'EUR', reference: 'quick-ts' },
+  { idempotencyKey: 'quick-ts' },
 );
-console.log(captured.status, captured.amountCaptured);
+console.log(payment.object, payment.status);
 
-const refund = await call(`developer_api_payments/${payment.id}/refund`, { amount: 250 }, 'quick-2-refund');
+// Capture it, then refund a part.
+const captured = await sandbank.payments.advance(
+  payment.id,
+  { action: 'capture' },
+  { idempotencyKey: 'quick-ts-capture' },
+);
+console.log(captured.object, captured.status);
+const refund = await sandbank.payments.refund(
+  payment.id,
+  { amount: 250, reason: 'one item came back' },
+  { idempotencyKey: 'quick-ts-refund' },
+);
 console.log(refund.object, refund.status);
+
+// Read its history and its ledger balances.
+const history = await sandbank.payments.history(payment.id);
+console.log(history.object, history.status);
+const balances = await sandbank.ledger.balances({ paymentId: payment.id });
+console.log(balances.object, balances.status);

@@ -7,7 +7,7 @@ const attemptsMax = 5;
 
 export async function post(path: string, body: object, key: string = randomUUID()) {
   for (let attempt = 1; ; attempt += 1) {
-    const answer = await fetch(`${api}/${path}`, {
+    const response = await fetch(`${api}/${path}`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${process.env.SANDBANK_API_KEY}`,
@@ -17,11 +17,11 @@ export async function post(path: string, body: object, key: string = randomUUID(
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(10_000),
     }).catch(() => undefined); // No response: the outcome is unknown, so retry with the same key.
-    const result = answer && (await answer.json());
-    if (answer?.ok) return result;
-    const mayRetry = answer === undefined || result.error.retryable;
-    if (!mayRetry || attempt === attemptsMax) throw new Error(result?.error.code ?? 'no answer');
-    const seconds = Number(answer?.headers.get('retry-after') ?? 0) || Math.random() * 2 ** attempt * 0.1;
+    const result = response && (await response.json());
+    if (response?.ok) return result;
+    const mayRetry = response === undefined || result.error.retryable;
+    if (!mayRetry || attempt === attemptsMax) throw new Error(result?.error.code ?? 'no response');
+    const seconds = Number(response?.headers.get('retry-after') ?? 0) || Math.random() * 2 ** attempt * 0.1;
     await wait(seconds * 1000);
   }
 }

@@ -20,11 +20,11 @@ const awayFromTheGoal = new Set([
 ]);
 
 /**
- * A state diagram as a picture in the page itself. The text is Mermaid's, because that is what the repository shows of
- * the same machines; only arrows with a label are known.
- * @param {string} name what has these states
+ * A state diagram as inline SVG. The input is Mermaid, because code hosts draw the same text in the repository; only arrows with a
+ * label are supported.
+ * @param {string} name the resource, or the heading `Resource states`
  * @param {string} text
- * @param {{ inWords: boolean }} options whether the moves follow as a list, where no table has them
+ * @param {{ inWords: boolean }} options whether the transitions follow as a list, on pages without a table
  */
 export function diagramFigure(name, text, { inWords }) {
   const arrows = [...text.matchAll(/^\s+(\S+) --> (\S+): (.+)$/gm)].map(
@@ -43,20 +43,20 @@ export function diagramFigure(name, text, { inWords }) {
   const notes = [
     sentenceOf(name),
     drawn.some(({ lines }) => lines.length === 0)
-      ? 'An arrow without a name is the action that gives the state its name: cancel leads to canceled.'
+      ? 'An arrow without a label is the action that the state is named after: cancel leads to canceled.'
       : '',
-    inWords && text.includes('*') ? 'A star marks what another record brings along.' : '',
+    inWords && text.includes('*') ? 'A star marks an action that another record triggers.' : '',
   ];
   const caption = notes.filter((note) => note !== '').join(' ');
   const words = inWords
-    ? `<details><summary>The same in words</summary><ul>${sentences.map((sentence) => `<li>${escapeHtml(sentence)}</li>`).join('')}</ul></details>`
+    ? `<details><summary>Transitions as text</summary><ul>${sentences.map((sentence) => `<li>${escapeHtml(sentence)}</li>`).join('')}</ul></details>`
     : '';
   return `<figure class="diagram"><div class="wide" tabindex="0">${drawing(name, drawn, sentences)}</div><figcaption>${escapeHtml(caption)}</figcaption>${words}</figure>\n`;
 }
 
 /**
- * What is drawn of the arrows. In a large machine names would fill the picture: those that the state of arrival tells
- * are left out, and so is what another record brings along where an action leads the same way.
+ * The labels of the arrows. In a large machine they would fill the picture: labels that the target state implies are left out, and so
+ * are actions of other records where an action of the record itself leads the same way.
  */
 function drawnArrows(arrows) {
   const between = arrows.filter(({ from, to }) => from !== to);
@@ -66,17 +66,17 @@ function drawnArrows(arrows) {
     const shown = isLarge && own.length > 0 ? own : actions;
     const lines =
       isLarge && from !== start ? shown.filter((action) => !to.startsWith(action.replace(/e$/, ''))) : shown;
-    return { from, to, lines, isBrought: own.length === 0 };
+    return { from, to, lines, isTriggered: own.length === 0 };
   });
 }
 
 /** @param {string} name */
 function sentenceOf(name) {
-  const noun = name.replace(/^A /, '');
-  return `The states of a ${noun} and what leads from one to the other.`;
+  const resource = name.replace(/ states$/, '').toLowerCase();
+  return `The states of a ${resource} and the transitions between them.`;
 }
 
-/** @param {string} name @param {{ from: string, to: string, lines: string[], isBrought: boolean }[]} arrows @param {string[]} sentences */
+/** @param {string} name @param {{ from: string, to: string, lines: string[], isTriggered: boolean }[]} arrows @param {string[]} sentences */
 function drawing(name, arrows, sentences) {
   const graph = new Graph();
   // Ranked by the longest path, the ends line up at the bottom.
@@ -127,7 +127,8 @@ function drawing(name, arrows, sentences) {
     `<title id="${id}-title">${escapeHtml(sentenceOf(name))}</title><desc id="${id}-words">${escapeHtml(sentences.join('; '))}.</desc>`,
     `<defs><marker id="${id}-head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="head" d="M0,0.5 L8,4 L0,7.5 z"/></marker></defs>`,
     ...edges.map(
-      ({ points }) => `<path class="line" d="${curve(points, at)}" marker-end="url(#${id}-head)"/>`,
+      ({ points, isTriggered }) =>
+        `<path class="line${isTriggered ? ' triggered' : ''}" d="${curve(points, at)}" marker-end="url(#${id}-head)"/>`,
     ),
     ...nodes.map(({ state, x, y, width: w, height: h }) =>
       state === start

@@ -3,7 +3,7 @@ import { escapeHtml } from './html.mjs';
 /**
  * @typedef {{ name: string, title: string, address: string }} Entry
  * @typedef {{ title: string, pages: Entry[] }} Group
- * @typedef {Record<'top' | 'style' | 'theme' | 'script' | 'reference' | 'scalar' | 'mark' | 'search', string>} Assets
+ * @typedef {Record<'top' | 'style' | 'theme' | 'script' | 'tabs' | 'reference' | 'scalar' | 'mark' | 'searchScript' | 'searchIndex', string>} Assets
  */
 
 /**
@@ -15,20 +15,20 @@ export function documentPage({ name, title, summary, html, sections }, { assets,
   const link = (
     /** @type {Entry | undefined} */ entry,
     /** @type {string} */ rel,
-    /** @type {string} */ words,
+    /** @type {string} */ label,
   ) =>
     entry === undefined
       ? ''
-      : `<a rel="${rel}" href="${entry.address}"><span>${words}</span> ${escapeHtml(entry.title)}</a>`;
+      : `<a rel="${rel}" href="${entry.address}"><span>${label}</span> ${escapeHtml(entry.title)}</a>`;
   return frame({
     ...{ assets, groups, name, title },
     description: summary,
-    head: `<link rel="alternate" type="text/markdown" href="/docs/${name}.md" title="This page as Markdown">`,
+    head: `<link rel="alternate" type="text/markdown" href="/docs/${name}.md" title="This page as Markdown">${html.includes('<div class="tabs">') ? `\n<script src="${assets.tabs}" defer></script>` : ''}`,
     main: `<main id="main" tabindex="-1"><article class="text">
 ${contents === '' ? '' : `<details class="contents-small"><summary>On this page</summary>${contents}</details>`}
 ${html}</article>
 <footer class="foot"><nav class="turn" aria-label="Previous and next page">${link(previous, 'prev', 'Previous')}${link(next, 'next', 'Next')}</nav>
-<p class="foot-words"><a href="/docs/${name}.md">This page as Markdown</a></p></footer></main>
+<p class="foot-note"><a href="/docs/${name}.md">This page as Markdown</a></p></footer></main>
 ${contents === '' ? '' : `<nav class="contents" aria-label="On this page"><p>On this page</p>${contents}</nav>`}`,
   });
 }
@@ -36,18 +36,18 @@ ${contents === '' ? '' : `<nav class="contents" aria-label="On this page"><p>On 
 /** @param {{ assets: Assets, groups: Group[] }} place */
 export function missingPage({ assets, groups }) {
   return frame({
-    ...{ assets, groups, name: '', head: '', title: 'Not found', description: 'There is no such page.' },
-    main: `<main id="main" tabindex="-1"><article class="text"><h1>There is no such page</h1>
-<p>The address may have a mistake in it. <a href="/docs">The first page</a> leads everywhere, and the navigation lists all pages.</p></article></main>`,
+    ...{ assets, groups, name: '', head: '', title: 'Not found', description: 'This page does not exist.' },
+    main: `<main id="main" tabindex="-1"><article class="text"><h1>Page not found</h1>
+<p>Check the address, search the docs, or start at the <a href="/docs">introduction</a>.</p></article></main>`,
   });
 }
 
-/** Scalar draws the whole page below our header; without scripts the table of operations says as much. @param {Assets} assets */
+/** Scalar renders the page below our header. Without scripts, the page links to the list of operations. @param {Assets} assets */
 export function referencePage(assets) {
-  return `${opening({ assets, title: 'API reference', description: 'Every operation with its parameters, bodies and answers.', head: `<script src="${assets.scalar}" defer></script>\n<script src="${assets.reference}" defer></script>` })}
+  return `${opening({ assets, title: 'API reference', description: 'All API operations with their parameters, request bodies and responses.', head: `<script src="${assets.scalar}" defer></script>\n<script src="${assets.reference}" defer></script>` })}
 <body class="reference">
 ${header(assets, { hasSearch: false })}
-<noscript><p class="notice">The reference needs JavaScript. <a href="/docs/operations">Operations</a> lists the same on a plain page, and <a href="/openapi.json">openapi.json</a> is the contract itself.</p></noscript>
+<noscript><p class="notice">The API reference requires JavaScript. <a href="/docs/operations">Operations</a> lists all operations without it, and <a href="/openapi.json">openapi.json</a> is the complete contract.</p></noscript>
 <div id="reference"></div>
 </body>
 </html>
@@ -68,7 +68,7 @@ function frame({ assets, groups, name, title, description, head, main }) {
     )
     .join('');
   return `${opening({ assets, title, description, head: `<link rel="stylesheet" href="${assets.style}">\n${head}\n<script src="${assets.script}" defer></script>` })}
-<body data-search="${assets.search}">
+<body data-search-script="${assets.searchScript}" data-search-index="${assets.searchIndex}">
 <a class="skip" href="#main">Skip to the text</a>
 ${header(assets, { hasSearch: true })}
 <details class="menu"><summary>Menu</summary><nav aria-label="Pages">${navigation}</nav></details>
@@ -97,7 +97,7 @@ ${head}
 </head>`;
 }
 
-/** What only works with scripts is hidden until one shows it. @param {Assets} assets @param {{ hasSearch: boolean }} options */
+/** Controls that need scripts are hidden until a script shows them. @param {Assets} assets @param {{ hasSearch: boolean }} options */
 function header(assets, { hasSearch }) {
   const search = hasSearch
     ? `<div class="search" role="search" hidden><input type="search" id="search" aria-label="Search the docs" placeholder="Search" autocomplete="off" spellcheck="false"><kbd aria-hidden="true">/</kbd><div class="found" hidden><p class="found-count" role="status"></p><ul></ul></div></div>`

@@ -1,31 +1,42 @@
-import { escapeHtml, withCode } from './html.mjs';
+import { anchorOf, escapeHtml, withCode } from './html.mjs';
 
-/** @param {Record<string, { status: number, what: string, mend: string, retryable: boolean, isOfConsole?: true, isOfOperator?: true }>} catalogue */
+/**
+ * The error catalogue, grouped by status. Every code has its own anchor, which `docUrl` of an error leads to.
+ * @param {Record<string, { status: number, what: string, mend: string, retryable: boolean, isOfConsole?: true, isOfOperator?: true }>} catalogue
+ */
 export function errorsContent(catalogue) {
   const codes = Object.entries(catalogue);
   const statuses = [...new Set(codes.map(([, { status }]) => status))].sort((a, b) => a - b);
+  const tag = (/** @type {boolean | undefined} */ isShown, /** @type {string} */ label) =>
+    isShown ? ` <span class="tag">${label}</span>` : '';
   const article = ([code, { what, mend, retryable, isOfConsole, isOfOperator }]) =>
-    `<article class="entry" id="${code}"><h3><code>${code}</code>${retryable ? ' <span class="tag">may be retried</span>' : ''}${isOfConsole ? ' <span class="tag">only in the console</span>' : ''}${isOfOperator ? ' <span class="tag">only for the operator</span>' : ''} <a class="anchor" href="#${code}" aria-label="Link to ${code}">#</a></h3><p>${withCode(what)} ${withCode(mend)}</p></article>`;
-  const part = (status) =>
-    `<h2 id="status-${status}">${status} ${escapeHtml(titles[status] ?? '')} <a class="anchor" href="#status-${status}" aria-label="Link to status ${status}">#</a></h2>\n${codes
+    `<article class="entry" id="${code}"><h3><code>${code}</code>${tag(retryable, 'retryable')}${tag(isOfConsole, 'console only')}${tag(isOfOperator, 'operator API only')} ${anchorOf(code, code)}</h3><p>${withCode(what)} ${withCode(mend)}</p></article>`;
+  const titleOf = (/** @type {number} */ status) => `${status} ${titles[status] ?? ''}`.trim();
+  const part = (/** @type {number} */ status) =>
+    `<h2 id="status-${status}">${escapeHtml(titleOf(status))} ${anchorOf(`status-${status}`, `status ${status}`)}</h2>\n${codes
       .filter(([, entry]) => entry.status === status)
       .map(article)
       .join('\n')}\n`;
+  const summary = 'All error codes of the API, by HTTP status, with the cause and the fix.';
   return {
-    summary: 'Every error code: what happened, and how to mend it.',
-    html: `<h1>Errors</h1>\n<p>Every code that an answer can carry in <code>error.code</code>: what happened, and how to mend it. A code keeps its name and its meaning. <a href="/docs/error-handling">Handling errors</a> says what a program does about them.</p>\n${statuses.map(part).join('\n')}`,
+    summary,
+    html: `<h1>Errors</h1>\n<p>${summary} An error response has its code in <code>error.code</code>. The name and meaning of a code do not change, so your program can rely on it. <a href="/docs/error-handling">Handling errors</a> explains the other fields and what to do for each status.</p>\n${statuses.map(part).join('\n')}`,
     sections: [
-      { id: '', depth: 1, title: 'Errors', text: 'Every code that an answer can carry in error.code.' },
+      { id: '', depth: 1, title: 'Errors', text: summary },
       ...statuses.flatMap((status) => [
-        { id: `status-${status}`, depth: 2, title: `${status} ${titles[status] ?? ''}`.trim(), text: '' },
+        { id: `status-${status}`, depth: 2, title: titleOf(status), text: '' },
         ...codes
           .filter(([, entry]) => entry.status === status)
-          .map(([code, { what, mend }]) => ({ id: code, depth: 4, title: code, text: `${what} ${mend}` })),
+          .map(([code, { what, mend }]) => ({
+            ...{ id: code, depth: 4, title: code, text: `${what} ${mend}` },
+            kind: 'Error code',
+          })),
       ]),
     ],
   };
 }
 
+/** The reason phrases of RFC 9110, in sentence case. */
 const titles = {
   ...{
     400: 'Bad request',
@@ -37,15 +48,15 @@ const titles = {
   ...{
     409: 'Conflict',
     410: 'Gone',
-    413: 'Too large',
+    413: 'Content too large',
     415: 'Unsupported media type',
-    421: 'Wrong host',
-    422: 'Not possible',
+    421: 'Misdirected request',
+    422: 'Unprocessable content',
   },
-  ...{ 429: 'Too many requests', 500: 'Our mistake', 503: 'Not now' },
+  ...{ 429: 'Too many requests', 500: 'Internal server error', 503: 'Service unavailable' },
 };
 
-/** The route table as a page that needs no script. @param {any[]} routes @param {(scope: any) => string[]} scopesNeeded */
+/** The route table as a page that works without scripts. @param {any[]} routes @param {(scope: any) => string[]} scopesNeeded */
 export function operationsMarkdown(routes, scopesNeeded) {
   const tags = [...new Set(routes.map(({ tag }) => tag))];
   const cell = (/** @type {string} */ text) => text.replaceAll('|', '\\|');
@@ -57,11 +68,11 @@ export function operationsMarkdown(routes, scopesNeeded) {
           .join(' and ');
   return [
     '# Operations',
-    'Every operation of the API on one page: method, path, the scope that a key needs, and what it does. The [API reference](/docs/reference) has their parameters, bodies and answers; [`openapi.json`](/openapi.json) is the same contract in OpenAPI 3.1, for client generators.',
+    'All API operations on one page, with the scope that each requires; use it to find an operation quickly. The [API reference](/docs/reference) has the parameters, request bodies and responses. [`openapi.json`](/openapi.json) is the same contract in OpenAPI 3.1, for client generators.',
     ...tags.flatMap((tag) => [
       `## ${tag}`,
       [
-        '| method | path | scope | what it does |',
+        '| method | path | scope | description |',
         '|---|---|---|---|',
         ...routes
           .filter((route) => route.tag === tag)
@@ -80,16 +91,16 @@ export function llmsText(groups, documents, routes, scopesNeeded) {
   const server = 'http://127.0.0.1:4000';
   const page = ({ name, title }) =>
     name === 'reference'
-      ? `- [OpenAPI 3.1 document](${server}/openapi.json): The whole contract; [shown for people](${server}/docs/reference).`
+      ? `- [OpenAPI 3.1 document](${server}/openapi.json): The complete contract; [readable version](${server}/docs/reference).`
       : `- [${title}](${server}/docs/${name}.md): ${documents.get(name)?.summary ?? ''}`;
   const operation = ({ method, path, scope, summary }) =>
     `- ${method} ${server}/_api/${path} (scope: ${scope === 'any' ? scope : scopesNeeded(scope).join(' and ')}): ${summary}`;
   return [
     '# Sandbank',
-    '> A sandbox-only payment API that you run yourself: payments, refunds, disputes, customers, FX transfers and signed webhooks, with a clock that you move. No real money moves.',
+    '> A sandbox-only payment API that you run yourself: payments, refunds, disputes, customers, FX transfers and signed webhooks, with a clock that you control. No real money moves.',
     [
       'Send `Authorization: Bearer sbk_sandbox_...` with every request, and a unique `Idempotency-Key` with every POST.',
-      'Amounts are integers in minor units with an ISO 4217 currency code. Unknown fields are refused. Any 4xx answer means that nothing changed.',
+      'Amounts are integers in minor units with an ISO 4217 currency code. Unknown fields are rejected. Any 4xx response means that nothing changed.',
       `All pages below in one file: ${server}/llms-full.txt`,
     ].join('\n'),
     ...groups.flatMap(({ title, pages }) => [`## ${title}`, pages.map(page).join('\n')]),

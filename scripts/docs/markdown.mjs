@@ -1,29 +1,41 @@
 import { Marked } from 'marked';
 import { highlight } from './highlight.mjs';
-import { escapeHtml, slugOf } from './html.mjs';
+import { anchorOf, escapeHtml, slugOf } from './html.mjs';
 
 /**
  * @typedef {object} Places
- * @property {(link: string) => string} addressOf where a page of ours is served
+ * @property {(link: string) => string} addressOf where a page of docs/ is served
  * @property {(link: string) => string} imageOf
- * @property {(resource: string) => string} diagramOf a lifecycle, drawn
+ * @property {(resource: string) => string} diagramOf the lifecycle of a resource, drawn
  * @property {(text: string, heading: string) => string} drawn a Mermaid state diagram, drawn
+ * @property {string | undefined} rowKind what each table row is about, on pages whose rows have anchors
  */
 
+/** @typedef {{ id: string, depth: number, title: string, text: string, kind?: string }} Section */
+
 /**
- * A page of Markdown as HTML, with what the frame, the search and llms.txt need of it.
+ * A Markdown page as HTML, with the title, summary and sections for the layout, the search and llms.txt.
  * @param {string} markdown
  * @param {Places} places
  */
 export function render(markdown, places) {
-  /** @type {{ id: string, depth: number, title: string, text: string }[]} */
+  /** @type {Section[]} */
   const sections = [];
+  /** @type {Section[]} */
+  const rowSections = [];
   /** @type {Set<string>} */
   const ids = new Set();
   let heading = '';
+  const uniqueId = (/** @type {string} */ wanted) => {
+    let id = wanted;
+    for (let count = 1; ids.has(id); count += 1) id = `${wanted}-${count}`;
+    ids.add(id);
+    return id;
+  };
 
   const marked = new Marked({
     gfm: true,
+    extensions: [{ name: 'tabs', renderer: (token) => tabsOf(token.tabs) }],
     renderer: {
       heading({ tokens, depth }) {
         const title = plainText(tokens);
@@ -33,38 +45,45 @@ export function render(markdown, places) {
           sections.push({ id: '', depth, title, text: '' });
           return `<h1>${content}</h1>\n`;
         }
-        const slug = slugOf(title);
-        let id = slug;
-        for (let count = 1; ids.has(id); count += 1) id = `${slug}-${count}`;
-        ids.add(id);
+        const id = uniqueId(slugOf(title));
         sections.push({ id, depth, title, text: '' });
-        const label = escapeHtml(`Link to ${title}`);
-        return `<h${depth} id="${id}">${content} <a class="anchor" href="#${id}" aria-label="${label}">#</a></h${depth}>\n`;
+        return `<h${depth} id="${id}">${content} ${anchorOf(id, title)}</h${depth}>\n`;
       },
-      code({ text, lang = '', file }) {
-        const [language = ''] = lang.split(' ');
-        if (language === 'mermaid') return places.drawn(text, heading);
-        const name = file === undefined ? '' : `<figcaption>${escapeHtml(file)}</figcaption>`;
-        return `<figure class="code">${name}<pre tabindex="0"><code>${highlight(text, language)}</code></pre></figure>\n`;
+      code(token) {
+        if (languageOf(token) === 'mermaid') return places.drawn(token.text, heading);
+        return codeFigure(token);
       },
       table({ header, rows }) {
-        const row = (/** @type {any[]} */ cells, /** @type {string} */ tag) =>
-          `<tr>${cells
+        const cells = (/** @type {any[]} */ row, /** @type {string} */ tag) =>
+          row
             .map((cell) => {
-              // A corner without words is no heading of anything.
+              // An empty cell is not a heading.
               const name = cell.text === '' ? 'td' : tag;
               return `<${name}>${this.parser.parseInline(cell.tokens)}</${name}>`;
             })
-            .join('')}</tr>`;
+            .join('');
         const isHeadless = header.every((cell) => cell.text === '');
-        const head = isHeadless ? '' : `<thead>${row(header, 'th')}</thead>`;
-        return `<div class="wide" tabindex="0"><table>${head}<tbody>${rows.map((cells) => row(cells, 'td')).join('')}</tbody></table></div>\n`;
+        const head = isHeadless ? '' : `<thead><tr>${cells(header, 'th')}</tr></thead>`;
+        const body = rows.map((row) => {
+          const name = places.rowKind === undefined ? undefined : codeOf(row[0]);
+          if (name === undefined) return `<tr>${cells(row, 'td')}</tr>`;
+          const id = uniqueId(name);
+          rowSections.push({
+            id,
+            depth: 4,
+            title: name,
+            text: textOfCells(row.slice(1)),
+            kind: places.rowKind,
+          });
+          return `<tr id="${escapeHtml(id)}">${cells(row, 'td')}</tr>`;
+        });
+        return `<div class="wide" tabindex="0"><table>${head}<tbody>${body.join('')}</tbody></table></div>\n`;
       },
       link({ href, tokens }) {
         const address = addressOfLink(href, places);
-        const words = this.parser.parseInline(tokens);
-        if (address === undefined) return words;
-        return `<a href="${escapeHtml(address)}"${/^https?:/.test(href) ? ' rel="noreferrer"' : ''}>${words}</a>`;
+        const label = this.parser.parseInline(tokens);
+        if (address === undefined) return label;
+        return `<a href="${escapeHtml(address)}"${/^https?:/.test(href) ? ' rel="noreferrer"' : ''}>${label}</a>`;
       },
       image({ href, text }) {
         return `<img src="${escapeHtml(places.imageOf(href))}" alt="${escapeHtml(text)}" loading="lazy">`;
@@ -77,8 +96,9 @@ export function render(markdown, places) {
     },
   });
 
-  const tokens = marked.lexer(markdown);
-  nameSnippets(tokens);
+  const lexed = marked.lexer(markdown);
+  nameSnippets(lexed);
+  const tokens = groupTabs(lexed);
   const html = marked.parser(tokens);
   fillSections(tokens, sections);
   const [first] = sections;
@@ -89,11 +109,60 @@ export function render(markdown, places) {
     title: first.title,
     summary: /^.*?[.:](?=\s|$)/s.exec(summary)?.[0].replace(/\s+/g, ' ').replace(/:$/, '.') ?? summary,
     html,
-    sections,
+    sections: [...sections, ...rowSections],
   };
 }
 
-/** The code below a comment `snippet: NAME` is that file, and says so. @param {any[]} tokens */
+/** @param {{ lang?: string }} code */
+function languageOf({ lang = '' }) {
+  return lang.split(' ')[0] ?? '';
+}
+
+/** The label of a block that is one of several variants: ```sh tab="curl". @param {{ lang?: string }} code */
+function tabOf({ lang = '' }) {
+  return / tab="([^"]+)"/.exec(lang)?.[1];
+}
+
+/** @param {any} code */
+function codeFigure(code) {
+  const tab = tabOf(code);
+  const label = tab === undefined ? '' : `<span class="tab-name">${escapeHtml(tab)}</span> `;
+  const caption = `${label}${code.file === undefined ? '' : escapeHtml(code.file)}`;
+  const name = caption === '' ? '' : `<figcaption>${caption}</figcaption>`;
+  return `<figure class="code">${name}<pre tabindex="0"><code>${highlight(code.text, languageOf(code))}</code></pre></figure>\n`;
+}
+
+/** All variants, one below the other; tabs.js shows one at a time. @param {any[]} codes */
+function tabsOf(codes) {
+  const panels = codes.map(
+    (code) => `<div class="tab" data-tab="${escapeHtml(tabOf(code) ?? '')}">${codeFigure(code)}</div>`,
+  );
+  return `<div class="tabs">${panels.join('')}</div>\n`;
+}
+
+/** Consecutive code blocks with a `tab` become one token; only their snippet comments may be between them. @param {any[]} tokens */
+function groupTabs(tokens) {
+  /** @type {any[]} */
+  const grouped = [];
+  /** @type {any[]} */
+  let between = [];
+  for (const token of tokens) {
+    const tabs = grouped.at(-1)?.tabs;
+    if (token.type === 'code' && tabOf(token) !== undefined) {
+      if (tabs) tabs.push(token);
+      else grouped.push(...between, { type: 'tabs', raw: '', tabs: [token] });
+      between = [];
+    } else if (token.type === 'space' || /^<!-- snippet:/.test(token.raw)) {
+      between.push(token);
+    } else {
+      grouped.push(...between, token);
+      between = [];
+    }
+  }
+  return [...grouped, ...between];
+}
+
+/** The code block after a comment `snippet: NAME` is that file, and shows its name. @param {any[]} tokens */
 function nameSnippets(tokens) {
   tokens.forEach((token, at) => {
     const name = token.type === 'html' && /<!-- snippet: (\S+) -->/.exec(token.text)?.[1];
@@ -102,6 +171,11 @@ function nameSnippets(tokens) {
     if (code?.type !== 'code') throw new Error(`No code follows the comment of the snippet ${name}.`);
     code.file = name;
   });
+}
+
+/** The code of a cell that has nothing else, such as an event type. @param {any} cell @returns {string | undefined} */
+function codeOf({ tokens }) {
+  return tokens.length === 1 && tokens[0].type === 'codespan' ? tokens[0].text : undefined;
 }
 
 /** @param {any[]} tokens @param {{ text: string }[]} sections */
@@ -117,14 +191,18 @@ function fillSections(tokens, sections) {
 
 /** @param {any} token @returns {string} */
 function textOf(token) {
-  if (token.type === 'table') {
-    return [token.header, ...token.rows]
-      .flat()
-      .map((cell) => plainText(cell.tokens))
-      .join(' ');
-  }
+  if (token.type === 'tabs') return token.tabs.map(textOf).join(' ');
+  if (token.type === 'table') return textOfCells([token.header, ...token.rows].flat());
   if (token.type === 'list') return token.items.map((item) => plainText(item.tokens)).join(' ');
   return token.tokens ? plainText(token.tokens) : (token.text ?? '');
+}
+
+/** @param {any[]} cells */
+function textOfCells(cells) {
+  return cells
+    .map(({ tokens }) => plainText(tokens))
+    .filter(Boolean)
+    .join(' ');
 }
 
 /** @param {any[]} tokens @returns {string} */
@@ -137,7 +215,7 @@ export function plainText(tokens) {
 }
 
 /**
- * Where a link leads on the site. What lies outside of docs/ is a file of the repository that no page shows: its words stay.
+ * Where a link leads on the site. A link to a repository file outside docs/ becomes plain text, because no page shows that file.
  * @param {string} href
  * @param {Places} places
  */

@@ -1,4 +1,4 @@
-// The API reference, from this server alone: no proxy, no fonts, no account, no assistant of somebody else's.
+// The API reference. It loads everything from this server: no proxy, fonts, account or assistant of a third party.
 (() => {
   const isDark = () => document.documentElement.dataset.theme === 'dark';
   const settings = () => ({
@@ -16,6 +16,8 @@
     theme: 'default',
     persistAuth: false,
     documentDownloadType: 'json',
+    // The search links to operations by these ids.
+    generateOperationSlug: ({ operationId }) => operationId,
     defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
   });
   const { createApiReference } = window.Scalar;

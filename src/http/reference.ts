@@ -7,7 +7,7 @@ import { finalStates, toldNames } from '../kernel/machine.ts';
 import { returnReasons, transferFailures } from '../kernel/return.ts';
 import { magicAmounts, scenarioWords, testCards, transferScenarioWords } from '../kernel/scenario.ts';
 
-/** Reference pages made of the tables that the server runs on, as Markdown; scripts/docs.mjs makes the pages of `/docs` of it. */
+/** Reference pages generated from the tables that the server runs on, as Markdown; scripts/docs.mjs builds the pages of `/docs` from it. */
 export interface Reference {
   readonly title: string;
   readonly source: string;
@@ -18,7 +18,7 @@ export interface Reference {
 interface Section {
   readonly title: string;
   readonly words: string;
-  /** Mermaid source; Markdown readers draw it, and so does the build of `/docs`. */
+  /** Mermaid source: code hosts draw it, and so does the build of `/docs`. */
   readonly diagram?: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -31,6 +31,7 @@ interface Example {
 }
 
 const code = (text: string): string => `\`${text}\``;
+const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const codes = (texts: readonly string[]): string => texts.map(code).join(', ');
 
 export function statesReference(resources: readonly AnyResource[]): Reference {
@@ -38,7 +39,7 @@ export function statesReference(resources: readonly AnyResource[]): Reference {
     title: 'States',
     source: 'the machines in `src/resources`',
     introduction:
-      'What each record can be, and what leads from where to where. The server decides by these very tables, and serves them as data at `developer_api_state_machines`. A move from any other state is `invalid_state_transition`, which names the status and the `allowedActions`; nothing changes then.',
+      'The states of each record and the transitions between them; use this page to look up which actions a state allows. The server enforces these tables, and `GET developer_api_state_machines` returns them as JSON. An action that the current state does not allow returns `409 invalid_state_transition` with the current status and the `allowedActions`, and nothing changes.',
     sections: resources.filter(({ emitsEvents }) => emitsEvents).map(machineSection),
   };
 }
@@ -46,21 +47,21 @@ export function statesReference(resources: readonly AnyResource[]): Reference {
 function machineSection({ name, machine }: AnyResource): Section {
   const final = finalStates(machine);
   return {
-    title: `A ${name}`,
-    words: final.length === 0 ? '' : `Final: ${codes(final)}.`,
+    title: `${sentenceCase(name)} states`,
+    words: final.length === 0 ? '' : `Final states: ${codes(final)}.`,
     diagram: diagramOf(machine),
-    head: ['action', 'from', 'to', 'event', 'only when'],
+    head: ['action', 'from', 'to', 'event', 'condition'],
     rows: machine.moves.map((move) => [
       code(move.action),
       codes(move.from),
-      move.stays ? 'stays' : codes(move.to),
+      move.stays ? 'unchanged' : codes(move.to),
       codes(toldNames(move).map((told) => `${name}.${told}`)),
-      move.by === undefined ? (move.when?.words ?? '') : `a ${move.by} brings it along`,
+      move.by === undefined ? (move.when?.words ?? '') : `triggered by a ${move.by}`,
     ]),
   };
 }
 
-/** One arrow for each pair of states, labelled with all that leads along it. What stays where it is stands in the table. */
+/** One arrow for each pair of states, labelled with its actions. Actions that do not change the state are only in the table. */
 export function diagramOf({ moves }: AnyResource['machine']): string {
   const arrows = new Map<string, Set<string>>();
   for (const { action, from, to, by } of moves.filter(({ stays }) => !stays)) {
@@ -84,7 +85,7 @@ export function eventsReference(catalogue: readonly EventType[]): Reference {
     title: 'Events',
     source: 'the machines in `src/resources`',
     introduction:
-      'What webhooks are told. An endpoint asks for `*`, for all events of one kind such as `payment.*`, or for single types. `data` is the record as it was after the move, as its own route shows it, and `sequence` is its version: when events overtake each other, the higher one is the later one. `developer_api_capabilities` has an example of every type and the JSON Schema of every `data`; `openapi.json` has both under `webhooks`.',
+      'All event types that Sandbank sends to [webhooks](webhooks.md) and [event streams](webhooks.md#streaming-events); use this page to choose the types that an endpoint subscribes to. An endpoint subscribes to `*`, to all events of one resource such as `payment.*`, or to individual types. `data` is the record after the transition, as the API returns it. `sequence` counts the events of one record: if events arrive out of order, the higher number is the later event. `GET developer_api_capabilities` has an example of every type and the JSON Schema of every `data`; `openapi.json` has both under `webhooks`.',
     sections: names.map((name) => eventsSection(catalogue.filter(({ resource }) => resource === name))),
   };
 }
@@ -93,11 +94,11 @@ function eventsSection(told: readonly EventType[]): Section {
   const [first] = told;
   assert(first, 'a section is about a resource with events');
   return {
-    title: `Of a ${first.resource}`,
+    title: `${sentenceCase(first.resource)} events`,
     words: '',
-    head: ['type', 'what happened'],
+    head: ['type', 'meaning'],
     rows: told.map(({ type, description }) => [code(type), description]),
-    example: { words: `${code(first.type)}, as a receiver gets it:`, json: first.payload },
+    example: { words: `Example: ${code(first.type)}, as a receiver gets it:`, json: first.payload },
   };
 }
 
@@ -114,15 +115,15 @@ export function scenariosReference(): Reference {
     const { cards = [], amounts = [] } = aliases.get(scenario) ?? {};
     return [code(scenario), words, codes(cards), codes(amounts)];
   };
-  const head = ['scenario', 'what happens', 'test card', 'amount'];
+  const head = ['scenario', 'effect', 'test card', 'amount'];
   return {
     title: 'Scenarios',
     source: '`src/kernel/scenario.ts`, `src/kernel/decline.ts` and `src/kernel/return.ts`',
     introduction:
-      'A scenario says what the simulated provider will do with a payment. Name it in `scenario` when you create the payment, or give a list for successive attempts: `["decline:insufficient_funds", "approve"]`; its last entry holds for all attempts that follow. `POST developer_api_payments/{id}/advance` without a body plays the next step. Without a `scenario`, a test card in `paymentMethod.number` or a magic amount stands for one; other card numbers are refused.',
+      'A scenario defines what the simulated provider does with a payment or transfer; use it to test declines, 3-D Secure, disputes and returns. Set `scenario` when you create the record. For a payment, a list applies to successive attempts: with `["decline:insufficient_funds", "approve"]` the first attempt is declined, and the last entry applies to all further attempts. `POST developer_api_payments/{id}/advance` without a body runs the next step. Without a `scenario`, a test card in `paymentMethod.number` or a magic amount selects one; other card numbers are rejected.',
     sections: [
       {
-        title: 'What the provider does',
+        title: 'Payment scenarios',
         words: '',
         head,
         rows: Object.entries(scenarioWords).map(([scenario, words]) => row(scenario, words)),
@@ -130,8 +131,8 @@ export function scenariosReference(): Reference {
       {
         title: 'Declines',
         words:
-          'The call succeeds and the payment becomes `failed`, with `failure.code`, a `failure.message` for the person at the checkout, and `failure.retryable`. After a soft decline the action `retry` opens another attempt, up to three in all.',
-        head: ['scenario', 'what happens', 'soft', 'test card', 'amount'],
+          'The call succeeds and the payment becomes `failed`, with `failure.code`, a `failure.message` for the customer at the checkout, and `failure.retryable`. After a soft decline, the action `retry` starts another attempt, up to three in total.',
+        head: ['scenario', 'message', 'kind', 'test card', 'amount'],
         rows: declineCodes.map((declineCode) => {
           const { words, isSoft } = declines[declineCode];
           const [scenario = '', said = '', cards = '', amounts = ''] = row(`decline:${declineCode}`, words);
@@ -144,28 +145,28 @@ export function scenariosReference(): Reference {
 }
 
 function transferSections(): readonly Section[] {
-  const head = ['scenario', 'what happens'];
+  const head = ['scenario', 'effect'];
   const known = (prefix: string, reasons: Readonly<Record<string, string>>) =>
     Object.entries(reasons).map(([reason, words]) => [code(`${prefix}:${reason}`), words]);
   return [
     {
-      title: 'What the provider does with a transfer',
+      title: 'Transfer scenarios',
       words:
-        'Transfers have scenarios of their own. A list is for the successive times that a transfer is sent: after `["return:account_closed", "approve"]` it comes back once, and arrives when it is sent again.',
+        'Transfers have their own scenarios. In a list, each entry applies to one time that the transfer is sent: with `["return:account_closed", "approve"]` the transfer is returned first, and completes when it is sent again.',
       head,
       rows: Object.entries(transferScenarioWords).map(([scenario, words]) => [code(scenario), words]),
     },
     {
-      title: 'Transfers that come back',
+      title: 'Returned transfers',
       words:
-        'What was sent becomes `returned`, with the code in `returnCode`. Any other code of letters, digits and underscores, up to 40, is taken as well.',
+        'A sent transfer becomes `returned`, with the code in `returnCode`. Any other code of up to 40 letters, digits and underscores is accepted as well.',
       head,
       rows: known('return', returnReasons),
     },
     {
-      title: 'Transfers that fail',
+      title: 'Failed transfers',
       words:
-        'What was converted becomes `failed` instead of being sent, with `failure.code`. Other codes are taken here, too.',
+        'A converted transfer becomes `failed` instead of being sent, with `failure.code`. Other codes are accepted here as well.',
       head,
       rows: known('fail', transferFailures),
     },
@@ -178,7 +179,7 @@ export function toMarkdown({ title, source, introduction, sections }: Reference)
       `## ${name}`,
       ...(words === '' ? [] : [words]),
       ...(diagram === undefined ? [] : [`\`\`\`mermaid\n${diagram}\n\`\`\``]),
-      ...(/\w\*/.test(diagram ?? '') ? ['A star marks what another record brings along.'] : []),
+      ...(/\w\*/.test(diagram ?? '') ? ['A star marks an action that another record triggers.'] : []),
       [
         `| ${head.join(' | ')} |`,
         `|${'---|'.repeat(head.length)}`,
@@ -187,7 +188,7 @@ export function toMarkdown({ title, source, introduction, sections }: Reference)
       ...(example === undefined ? [] : [example.words, `\`\`\`json\n${indented(example)}\n\`\`\``]),
     ].join('\n\n'),
   );
-  const made = `This page is made from ${source} by \`npm run golden\`.`;
+  const made = `This page is generated from ${source} by \`npm run golden\`.`;
   return `${[`# ${title}`, introduction, ...parts, made].join('\n\n')}\n`;
 }
 
@@ -195,7 +196,7 @@ function indented({ json }: Example): string {
   return JSON.stringify(json, null, 2);
 }
 
-/** The catalogue as Markdown, kept in docs/. */
+/** The error catalogue as Markdown, for docs/errors.md. */
 export function errorsMarkdown(): string {
   const rows = (Object.keys(errorCatalogue) as ErrorCode[]).map((code) => {
     const { status, what, mend, retryable, isOfConsole, isOfOperator } = errorCatalogue[code];
@@ -205,14 +206,14 @@ export function errorsMarkdown(): string {
   return [
     '# Errors',
     '',
-    'Every refusal carries one of these codes in `error.code`. A code keeps its name and its meaning, so branch on it.',
-    '[Handling errors](error-handling.md) has the other fields, and what to do about each kind.',
+    'All error codes of the API, with the cause and the fix. An error response has its code in `error.code`; the name and meaning of a',
+    'code do not change, so your program can rely on it. [Handling errors](error-handling.md) explains the other fields.',
     '',
-    '| code | status | what happened | how to mend it | retry helps |',
+    '| code | status | cause | fix | retryable |',
     '|---|---|---|---|---|',
     ...rows,
     '',
-    'This page is made from the catalogue in `src/kernel/errors.ts` by `npm run golden`.',
+    'This page is generated from the catalogue in `src/kernel/errors.ts` by `npm run golden`.',
     '',
   ].join('\n');
 }

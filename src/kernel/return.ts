@@ -4,18 +4,18 @@
  */
 export const returnReasons: Readonly<Record<string, string>> = {
   account_closed: "The beneficiary's account is closed.",
-  account_not_found: "The beneficiary's bank knows no such account.",
-  account_blocked: "The beneficiary's account takes no payments.",
-  name_mismatch: 'The name of the beneficiary is not that of the account.',
+  account_not_found: "The beneficiary's bank does not have this account.",
+  account_blocked: "The beneficiary's account does not accept payments.",
+  name_mismatch: 'The name of the beneficiary does not match the account.',
   beneficiary_deceased: 'The holder of the account has died.',
-  rejected_by_bank: "The beneficiary's bank sent the money back and did not say why.",
-  no_answer: "The beneficiary's bank did not answer in time.",
+  rejected_by_bank: "The beneficiary's bank returned the money without a reason.",
+  no_answer: "The beneficiary's bank did not respond in time.",
 };
 
 export const transferFailures: Readonly<Record<string, string>> = {
   compliance_rejected: 'The review did not clear the transfer.',
-  payout_rejected: 'The provider refused to pay out.',
-  funding_failed: 'The money for the transfer did not come in.',
+  payout_rejected: 'The provider rejected the payout.',
+  funding_failed: 'The funding of the transfer failed.',
   insufficient_funds: 'The available balance did not cover the transfer and its fee.',
   provider_error: 'The provider failed while it processed the transfer.',
 };

@@ -7,17 +7,16 @@ import { reasonCodePattern } from './return.ts';
  */
 export const scenarioWords = {
   approve: 'Everything succeeds. The default.',
-  require_action: 'The customer has to confirm first: the payment goes through `requires_action`.',
-  async: 'The provider needs time: the payment goes through `processing`.',
-  capture_fails: 'The amount is held, and then its capture is refused: `failed` with `processing_error`.',
-  refund_fails: 'Refunds are made and fail.',
+  require_action: 'The customer has to confirm first: the payment passes through `requires_action`.',
+  async: 'The provider needs time: the payment passes through `processing`.',
+  capture_fails: 'The amount is authorized, but its capture is declined: `failed` with `processing_error`.',
+  refund_fails: 'Refunds are created and fail.',
   refund_pending: 'Refunds stay `pending` until they are advanced.',
   dispute: 'The customer disputes the payment once it is captured.',
-  settle_short: 'The settlement report shows a hundredth less than was paid out: `amount_mismatch`.',
-  settle_missing: 'The settlement report does not show the payment: `missing_at_provider`.',
+  settle_short: 'The settlement report shows one percent less than was paid out: `amount_mismatch`.',
+  settle_missing: 'The settlement report omits the payment: `missing_at_provider`.',
   settle_duplicate: 'The settlement report shows the payment twice: `duplicate`.',
-  settle_unknown:
-    'The settlement report shows, beside the payment, one that nobody knows: `missing_in_ledger`.',
+  settle_unknown: 'The settlement report contains an additional, unknown payment: `missing_in_ledger`.',
 } as const;
 
 const declinePrefix = 'decline:';
@@ -35,13 +34,13 @@ export function declineOf(scenario: string): DeclineCode | undefined {
 /** What the simulated provider will do with a transfer: a name, or a list of names for successive times it is sent. */
 export const transferScenarioWords = {
   approve: 'Everything succeeds. The default.',
-  review: 'The transfer is looked at before it is converted, and released.',
+  review: 'The transfer is reviewed before it is converted, and released.',
   reject:
-    'The transfer is looked at before it is converted, and rejected: `failed` with `compliance_rejected`.',
+    'The transfer is reviewed before it is converted, and rejected: `failed` with `compliance_rejected`.',
   settle_short: 'The settlement report shows less than was paid out.',
-  settle_missing: 'The settlement report does not show the transfer.',
+  settle_missing: 'The settlement report omits the transfer.',
   settle_duplicate: 'The settlement report shows the transfer twice.',
-  settle_unknown: 'The settlement report shows a transfer that nobody knows.',
+  settle_unknown: 'The settlement report contains an additional, unknown transfer.',
 } as const;
 
 const returnPrefix = 'return:';

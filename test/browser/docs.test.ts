@@ -21,6 +21,9 @@ const pages = readServed()
   .filter(({ kind }) => kind === 'page')
   .map(({ path }) => path);
 
+/** The API reference is a third-party bundle that logs warnings. Errors of scripts still count. */
+const thirdPartyComplaints = /^(?!.*(TypeError|ReferenceError))/s;
+
 describeInBrowser('docs', () => {
   const suite = useBrowser({ start: () => startServer({ dataDir: 'memory' }) });
 
@@ -55,17 +58,93 @@ describeInBrowser('docs', () => {
     await page.keyboard.type('retry-after');
     const results = page.getByRole('search').getByRole('link');
     await results.first().waitFor();
-    expect(await page.getByRole('status').textContent()).toMatch(/^(\d+ places|The first 12 of \d+ places)$/);
+    expect(await page.getByRole('status').textContent()).toMatch(/^(\d+ results|First 12 of \d+ results)$/);
     await expectAccessible(page, 'the search results');
     await page.keyboard.press('Escape');
     await results.first().waitFor({ state: 'hidden' });
-    await page.getByRole('searchbox').fill('escalate');
+    await page.getByRole('searchbox').fill('dispute actions');
     await results.first().waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/docs/disputes*');
-    await page.getByRole('searchbox').fill('xyzzy');
-    await page.getByText('Nothing was found.').waitFor();
+    await page.getByRole('searchbox').fill('xyzzyplugh');
+    await page.getByText('No results.').waitFor();
+  });
+
+  test('the search leads to an operation of the API reference, an error code and an event type', async (context) => {
+    const { page } = await suite.openTab(context, { ignoreComplaints: thirdPartyComplaints });
+    const openFirst = async (query: string) => {
+      await page.goto('/docs');
+      await page.getByRole('searchbox').fill(query);
+      await page.getByRole('search').getByRole('link').first().waitFor();
+      await page.keyboard.press('Enter');
+    };
+    await openFirst('payment.partially_refunded');
+    await page.waitForURL('**/docs/events#payment.partially_refunded');
+    expect(await page.locator('tr:target').isVisible()).toBe(true);
+    await openFirst('quote_expired');
+    await page.waitForURL('**/docs/errors#quote_expired');
+    expect(await page.locator('.entry:target').isVisible()).toBe(true);
+    await openFirst('refundPayment');
+    await page.waitForURL('**/docs/reference#tag/refunds/refundPayment');
+    const operation = page.locator('[id$="tag/refunds/refundPayment"]').first();
+    await operation.waitFor();
+    const isInWindow = async () => {
+      const { y, height } = (await operation.boundingBox()) ?? { y: 0, height: 0 };
+      return y + height > 0 && y < desktop.height;
+    };
+    await expect.poll(isInWindow, { timeout: waitMs }).toBe(true);
+  });
+
+  describe('tabs', () => {
+    test('work with the keyboard, are accessible and remember the choice on other pages', async (context) => {
+      const page = await open(context, '/docs/refunds');
+      const tab = (name: string) => page.getByRole('tab', { name }).first();
+      const panel = (name: string) => page.getByRole('tabpanel', { name }).first();
+      await panel('curl').waitFor();
+      expect(await page.getByRole('tabpanel').count()).toBe(1);
+      await tab('curl').focus();
+      await page.keyboard.press('ArrowLeft');
+      await panel('Python').waitFor();
+      await page.keyboard.press('Home');
+      await panel('curl').waitFor();
+      await page.keyboard.press('ArrowRight');
+      await panel('TypeScript').waitFor();
+      expect(await tab('TypeScript').getAttribute('aria-selected')).toBe('true');
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('TypeScript');
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate('document.activeElement.tagName')).toBe('PRE');
+      await expectAccessible(page, 'tabs');
+      await page.goto('/docs/idempotency');
+      await panel('TypeScript').waitFor();
+      expect(await page.getByRole('tabpanel', { name: 'TypeScript' }).count()).toBe(2);
+      expect(await page.getByRole('tabpanel', { name: 'curl' }).count()).toBe(0);
+    });
+
+    test('change together, and the pressed tab stays at its place in the window', async (context) => {
+      const page = await open(context, '/docs/quick-start');
+      const tab = page.getByRole('tab', { name: 'Python' }).last();
+      await tab.scrollIntoViewIfNeeded();
+      const before = await tab.boundingBox();
+      await tab.click();
+      const after = await tab.boundingBox();
+      expect(Math.abs((after?.y ?? 0) - (before?.y ?? 0))).toBeLessThan(2);
+      expect(await page.getByRole('tabpanel', { name: 'Python' }).count()).toBe(2);
+    });
+
+    test('show all variants in order without scripts, and when printed', async (context) => {
+      const names = ['curl', 'TypeScript', 'Python'];
+      const page = await open(context, '/docs/refunds', { javaScriptEnabled: false });
+      const labels = page.locator('.tab .tab-name');
+      expect(await labels.allTextContents()).toEqual(names);
+      for (const figure of await page.locator('.tab figure').all())
+        expect(await figure.isVisible()).toBe(true);
+      const printed = await open(context, '/docs/refunds');
+      await printed.getByRole('tab').first().waitFor();
+      await printed.emulateMedia({ media: 'print' });
+      for (const label of await printed.locator('.tab .tab-name').all())
+        expect(await label.isVisible()).toBe(true);
+    });
   });
 
   test('the copy button copies the code as it is shown', async (context) => {
@@ -133,15 +212,13 @@ describeInBrowser('docs', () => {
 
   test('an unknown page says so in the layout of the others', async (context) => {
     const page = await open(context, '/docs/no-such-page');
-    await page.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
     await expectAccessible(page, 'an unknown page');
   });
 
   test('the API reference shows operations, follows the theme and calls no other host', async (context) => {
     const blockedMessages: string[] = [];
-    // The reference is a third-party bundle that logs warnings. Errors of scripts still count.
-    const ignoreComplaints = /^(?!.*(TypeError|ReferenceError))/s;
-    const { page } = await suite.openTab(context, { ignoreComplaints });
+    const { page } = await suite.openTab(context, { ignoreComplaints: thirdPartyComplaints });
     page.on('console', (message) => {
       if (/Content Security Policy|Refused to/.test(message.text())) blockedMessages.push(message.text());
     });

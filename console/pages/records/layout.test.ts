@@ -18,7 +18,7 @@ function readMachines(): readonly StateMachine[] {
       const rows = section.split('\n').filter((line) => line.startsWith('| `'));
       const moves = rows.map((row) => {
         const [action, from, to, events, condition = ''] = row.split('|').slice(1, -1);
-        const stays = to?.trim() === 'stays';
+        const stays = to?.trim() === 'unchanged';
         return {
           action: names(action)[0] ?? '',
           from: names(from),
@@ -26,13 +26,13 @@ function readMachines(): readonly StateMachine[] {
           stays,
           events: names(events),
           condition: condition.trim() || null,
-          broughtBy: /^ ?a (\w+) brings it along/.exec(condition)?.[1] ?? null,
+          broughtBy: /^ ?triggered by a (\w+)/.exec(condition)?.[1] ?? null,
         };
       });
       return {
-        resource: /^An? (\w+)/.exec(section)?.[1] ?? '',
+        resource: /^(\w+) states/.exec(section)?.[1]?.toLowerCase() ?? '',
         states: [...new Set(moves.flatMap(({ from, to }) => [...from, ...to]))],
-        finalStates: names(/^Final: .*$/m.exec(section)?.[0]),
+        finalStates: names(/^Final states: .*$/m.exec(section)?.[0]),
         events: moves.flatMap(({ events }) => events),
         moves,
       };

@@ -3,26 +3,26 @@ import type { Capabilities } from '../../client/shapes.ts';
 /** What the provider does, in the words of docs/scenarios.md; declines, returns and failures have theirs in the capabilities. */
 const payment: Readonly<Record<string, string>> = {
   approve: 'Everything succeeds.',
-  require_action: 'The customer has to confirm first: the payment goes through requires_action.',
-  async: 'The provider needs time: the payment goes through processing.',
-  capture_fails: 'The amount is held, and then its capture is refused.',
-  refund_fails: 'Refunds are made and fail.',
+  require_action: 'The customer has to confirm first: the payment passes through requires_action.',
+  async: 'The provider needs time: the payment passes through processing.',
+  capture_fails: 'The amount is authorized, but its capture is declined.',
+  refund_fails: 'Refunds are created and fail.',
   refund_pending: 'Refunds stay pending until they are advanced.',
   dispute: 'The customer disputes the payment once it is captured.',
-  settle_short: 'The settlement report shows a hundredth less than was paid out.',
-  settle_missing: 'The settlement report does not show the payment.',
+  settle_short: 'The settlement report shows one percent less than was paid out.',
+  settle_missing: 'The settlement report omits the payment.',
   settle_duplicate: 'The settlement report shows the payment twice.',
-  settle_unknown: 'The settlement report shows, beside the payment, one that nobody knows.',
+  settle_unknown: 'The settlement report contains an additional, unknown payment.',
 };
 
 const transfer: Readonly<Record<string, string>> = {
   approve: 'Everything succeeds.',
-  review: 'The transfer is looked at before it is converted, and released.',
-  reject: 'The transfer is looked at before it is converted, and rejected.',
+  review: 'The transfer is reviewed before it is converted, and released.',
+  reject: 'The transfer is reviewed before it is converted, and rejected.',
   settle_short: 'The settlement report shows less than was paid out.',
-  settle_missing: 'The settlement report does not show the transfer.',
+  settle_missing: 'The settlement report omits the transfer.',
   settle_duplicate: 'The settlement report shows the transfer twice.',
-  settle_unknown: 'The settlement report shows a transfer that nobody knows.',
+  settle_unknown: 'The settlement report contains an additional, unknown transfer.',
 };
 
 export type Played = 'payment' | 'transfer';

@@ -185,8 +185,8 @@ export const paymentMachine = defineMachine<PaymentRow>({
   ],
   eventWords: {
     created: 'A payment was created; nothing has been charged yet.',
-    requires_action: 'The customer has to confirm the payment before it can go on.',
-    processing: 'The provider has taken the payment up and will tell the outcome later.',
+    requires_action: 'The customer has to confirm the payment before it can continue.',
+    processing: 'The provider has accepted the payment and will report the outcome later.',
     authorized: 'The amount is held, and can be captured until `authorizationExpiresAt`.',
     captured: 'The capture is complete, or a dispute has ended and left the payment captured.',
     partially_captured: 'A part of the amount was captured; the rest still can be.',
@@ -198,7 +198,7 @@ export const paymentMachine = defineMachine<PaymentRow>({
     partially_refunded:
       'A part of the money went back to the customer, or a dispute has ended and left the payment refunded in part.',
     refunded: 'All of the captured money has gone back to the customer.',
-    disputed: 'The customer disputes the payment; its dispute decides how it goes on.',
+    disputed: 'The customer disputes the payment; the outcome of the dispute decides its next state.',
     updated:
       'A refund is pending, has failed or was canceled, or succeeded during a dispute; the status of the payment stays as it was.',
     charged_back: 'The dispute was lost, and all of the captured money is gone.',

@@ -122,7 +122,7 @@ export const transferMachine = defineMachine<TransferRow>({
     { action: 'fail', from: ['accepted', 'funded', 'in_review', 'converted'], to: ['failed'] },
   ],
   eventWords: {
-    quoted: 'A transfer was quoted, or quoted anew; its rate holds until `expiresAt`.',
+    quoted: 'A transfer was quoted or requoted; its rate is valid until `expiresAt`.',
     accepted: 'The quote was accepted; the transfer waits for its money until `fundingExpiresAt`.',
     funded: 'The money for the transfer has come in, or a review has released the transfer.',
     in_review: 'The provider reviews the transfer before it converts the money.',

@@ -1,0 +1,14 @@
+/** How MiniSearch indexes and finds; the build and search.js must agree on it. */
+export const searchOptions = {
+  idField: 'address',
+  fields: ['title', 'page', 'names', 'text'],
+  storeFields: ['kind', 'page', 'title', 'names', 'excerpt'],
+  searchOptions: {
+    combineWith: 'AND',
+    boost: { title: 6, names: 6, page: 2 },
+    prefix: true,
+    // A typing error in a long word still finds it; short words would match too much.
+    fuzzy: (/** @type {string} */ term) => (term.length > 5 ? 0.2 : false),
+    weights: { prefix: 0.5, fuzzy: 0.1 },
+  },
+};
