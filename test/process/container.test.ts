@@ -1,6 +1,6 @@
 /** The image of the Dockerfile: its instructions are performed as they are, and the result is run. */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -48,7 +48,7 @@ describe.skipIf(!canRunImages())('the image (skipped without root, overlay mount
     copyContext(context);
     image = await buildImage(readDockerfile(read('Dockerfile'), baseEnv), {
       ...{ context, folder, shared: root },
-      env: { HOME: process.env.HOME ?? '/root', npm_config_prefer_offline: 'true', ...networkSettings() },
+      env: { HOME: homedir(), npm_config_prefer_offline: 'true', ...networkSettings() },
       // The dependencies and the build of this checkout: their own tests cover both, and they take minutes.
       replaceRun: (command, directory) => {
         if (!command.startsWith('npm ci ')) return false;
