@@ -1,6 +1,8 @@
 import { createJavaScriptRegexEngine } from '@shikijs/engine-javascript';
+import go from '@shikijs/langs/go';
 import javascript from '@shikijs/langs/javascript';
 import json from '@shikijs/langs/json';
+import php from '@shikijs/langs/php';
 import python from '@shikijs/langs/python';
 import shellscript from '@shikijs/langs/shellscript';
 import toml from '@shikijs/langs/toml';
@@ -31,7 +33,7 @@ const theme = 'classes';
 
 const shiki = createShikiPrimitive({
   engine: createJavaScriptRegexEngine(),
-  langs: [javascript, json, python, shellscript, toml, typescript, yaml],
+  langs: [go, javascript, json, php, python, shellscript, toml, typescript, yaml],
   themes: [
     {
       name: theme,
