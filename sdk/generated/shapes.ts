@@ -219,6 +219,22 @@ export type DeclineCode =
   | 'transaction_not_allowed'
   | 'mandate_revoked';
 
+export type TransferFailureCode =
+  | 'compliance_rejected'
+  | 'payout_rejected'
+  | 'funding_failed'
+  | 'insufficient_funds'
+  | 'provider_error';
+
+export type TransferReturnCode =
+  | 'account_closed'
+  | 'account_not_found'
+  | 'account_blocked'
+  | 'name_mismatch'
+  | 'beneficiary_deceased'
+  | 'rejected_by_bank'
+  | 'no_answer';
+
 export type TestCardNumber =
   | '4242424242424242'
   | '5555555555554444'
@@ -238,6 +254,44 @@ export type TestCardNumber =
   | '4000000000005126'
   | '4000000000007726'
   | '4000000000000259';
+
+export type PaymentAction =
+  | 'require_action'
+  | 'process'
+  | 'authorize'
+  | 'capture'
+  | 'settle'
+  | 'fail'
+  | 'retry'
+  | 'cancel'
+  | 'expire'
+  | 'refund'
+  | 'dispute';
+
+export type RefundAction = 'succeed' | 'fail' | 'cancel';
+
+export type DisputeAction = 'submit_evidence' | 'accept' | 'expire' | 'win' | 'lose' | 'escalate';
+
+export type TransferAction =
+  | 'requote'
+  | 'accept'
+  | 'fund'
+  | 'review'
+  | 'release'
+  | 'reject'
+  | 'convert'
+  | 'send'
+  | 'complete'
+  | 'return'
+  | 'resend'
+  | 'refund'
+  | 'cancel'
+  | 'expire'
+  | 'fail';
+
+export type CustomerAction = 'update' | 'archive';
+
+export type WebhookAction = 'update' | 'rotate_secret' | 'disable' | 'enable' | 'test';
 
 export type PaymentStatus =
   | 'pending'
@@ -421,20 +475,20 @@ export interface Capabilities {
     title: string;
     severity: 'critical' | 'major' | 'minor';
   }[];
-  scenarios: string[];
+  scenarios: PaymentScenario[];
   declineCodes: {
-    code: string;
+    code: DeclineCode;
     retryable: boolean;
     message: string;
   }[];
   /** The known ones; `return:` and `fail:` take any other code as well. */
   transferScenarios: string[];
   returnCodes: {
-    code: string;
+    code: TransferReturnCode;
     message: string;
   }[];
   transferFailureCodes: {
-    code: string;
+    code: TransferFailureCode;
     message: string;
   }[];
   /** Those that transfers can be made in. */
@@ -511,12 +565,12 @@ export interface Payment {
   failure: PaymentFailure | null;
   attempts: {
     number: number;
-    scenario: string;
+    scenario: PaymentScenario;
     failure: PaymentFailure | null;
     failedAt: string | null;
   }[];
   disputeId: string | null;
-  allowedActions: string[];
+  allowedActions: PaymentAction[];
   reconciliation: ReconciliationLineStatus | null;
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
@@ -550,7 +604,7 @@ export interface Payment {
 export type Metadata = Record<string, string>;
 
 export interface PaymentFailure {
-  code: string;
+  code: DeclineCode;
   message: string;
   /** Whether the decline was soft, so that another attempt may succeed. */
   retryable: boolean;
@@ -787,7 +841,7 @@ export interface Refund {
   currency: string;
   reason: string | null;
   metadata: Metadata;
-  allowedActions: string[];
+  allowedActions: RefundAction[];
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
@@ -811,7 +865,7 @@ export interface RefundList {
 export type RefundAdvance = RefundAdvanceAction | RefundAdvanceToState | AdvanceNext;
 
 export interface RefundAdvanceAction {
-  action: 'succeed' | 'fail' | 'cancel';
+  action: RefundAction;
 }
 
 export interface RefundAdvanceToState {
@@ -842,7 +896,7 @@ export interface Dispute {
   evidence: DisputeEvidence | null;
   /** RFC 3339, UTC, with milliseconds. */
   respondBy: string;
-  allowedActions: string[];
+  allowedActions: DisputeAction[];
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
@@ -908,10 +962,10 @@ export interface Transfer {
   scenario: string | string[];
   autoAdvance: boolean;
   failure: TransferFailure | null;
-  returnCode: string | null;
+  returnCode: TransferReturnCode | (string & {}) | null;
   /** RFC 3339, UTC, with milliseconds. */
   expiresAt: string;
-  allowedActions: string[];
+  allowedActions: TransferAction[];
   reconciliation: ReconciliationLineStatus | null;
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
@@ -953,7 +1007,7 @@ export interface Beneficiary {
 }
 
 export interface TransferFailure {
-  code: string;
+  code: TransferFailureCode | (string & {});
   message: string;
   retryable: false;
 }
@@ -1298,7 +1352,7 @@ export interface Customer {
   phone: string | null;
   reference: string | null;
   metadata: Metadata;
-  allowedActions: string[];
+  allowedActions: CustomerAction[];
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
@@ -1411,14 +1465,14 @@ export interface WebhookWithSecret {
   applicationId: string;
   url: string;
   description: string | null;
-  eventTypes: string[];
+  eventTypes: EventFilter[];
   retryProfile: 'standard' | 'fast' | 'none';
   maxConcurrency: number;
   /** The last four characters of the secret that signs. */
   secretHint: string;
   previousSecretExpiresAt: string | null;
   disabledReason: 'requested' | 'gone' | 'failing' | null;
-  allowedActions: string[];
+  allowedActions: WebhookAction[];
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
@@ -1447,14 +1501,14 @@ export interface Webhook {
   applicationId: string;
   url: string;
   description: string | null;
-  eventTypes: string[];
+  eventTypes: EventFilter[];
   retryProfile: 'standard' | 'fast' | 'none';
   maxConcurrency: number;
   /** The last four characters of the secret that signs. */
   secretHint: string;
   previousSecretExpiresAt: string | null;
   disabledReason: 'requested' | 'gone' | 'failing' | null;
-  allowedActions: string[];
+  allowedActions: WebhookAction[];
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
@@ -1471,14 +1525,14 @@ export interface WebhookDetail {
   applicationId: string;
   url: string;
   description: string | null;
-  eventTypes: string[];
+  eventTypes: EventFilter[];
   retryProfile: 'standard' | 'fast' | 'none';
   maxConcurrency: number;
   /** The last four characters of the secret that signs. */
   secretHint: string;
   previousSecretExpiresAt: string | null;
   disabledReason: 'requested' | 'gone' | 'failing' | null;
-  allowedActions: string[];
+  allowedActions: WebhookAction[];
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
@@ -1665,13 +1719,12 @@ export interface EventCreate {
   data?: Record<string, unknown> | undefined;
 }
 
-export interface Event {
+export interface EventFields {
   object: 'event';
   sandbox: true;
   requestId?: string;
   status: 'ok';
   id: string;
-  type: EventType;
   apiVersion: string;
   /** RFC 3339, UTC, with milliseconds. */
   timestamp: string;
@@ -1682,8 +1735,6 @@ export interface Event {
   resourceId: string;
   /** The request that brought it about. */
   originRequestId: string;
-  /** The record as it was then. */
-  data: Record<string, unknown>;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
 }
@@ -2516,5 +2567,11 @@ export interface ListFaultPlansQuery {
   createdBefore?: string | Date | undefined;
 }
 
-/** What is sent to webhooks: ask for `type`, and `data` is the record of that kind. */
+/** An event as webhooks receive it: check `type`, and `data` is the record of that kind. */
 export type SandbankEvent = WebhookEvent | CustomerEvent | PaymentEvent | RefundEvent | DisputeEvent | TransferEvent;
+
+// Distributes over the union, so that `type` still selects `data`.
+type EventContent<E> = E extends SandbankEvent ? Pick<E, 'type' | 'data'> : never;
+
+/** An event as the API returns it: check `type`, and `data` is the record of that kind. */
+export type Event = EventFields & EventContent<SandbankEvent>;
