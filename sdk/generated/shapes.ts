@@ -1421,14 +1421,7 @@ export interface ClockAdvanced {
     /** RFC 3339, UTC, with milliseconds. */
     to: string;
   };
-  next?: {
-    /** RFC 3339, UTC, with milliseconds. */
-    at: string;
-    /** The kind of record, or `delivery` for an attempt. */
-    type: string;
-    /** The record; absent for a delivery. */
-    id?: string;
-  } | null;
+  next?: ClockNextStep | null;
   /** What the clock has brought about, in order. */
   happened: {
     /** RFC 3339, UTC, with milliseconds. */
@@ -1442,6 +1435,15 @@ export interface ClockAdvanced {
     /** The event that tells of it. */
     event?: string;
   }[];
+}
+
+export interface ClockNextStep {
+  /** RFC 3339, UTC, with milliseconds. */
+  at: string;
+  /** The kind of record, or `delivery` for an attempt. */
+  type: string;
+  /** The record; absent for a delivery. */
+  id?: string;
 }
 
 export interface WebhookCreate {

@@ -3,7 +3,7 @@ import type { Resource } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Route } from '../../kernel/route.ts';
-import { exactlyOne, nullable, resource, strict, Time } from '../../kernel/schema.ts';
+import { component, exactlyOne, nullable, resource, strict, Time } from '../../kernel/schema.ts';
 import {
   type BeginAdvance,
   beginAdvance,
@@ -75,7 +75,10 @@ const AdvancedSchema = resource('clock', clockStates, {
           type: Type.String({ description: 'The kind of record, or `delivery` for an attempt.' }),
           id: Type.Optional(Type.String({ description: 'The record; absent for a delivery.' })),
         },
-        { description: 'When it is complete: what is scheduled next, or null when nothing is.' },
+        {
+          ...component('ClockNextStep'),
+          description: 'When it is complete: what is scheduled next, or null when nothing is.',
+        },
       ),
     ),
   ),

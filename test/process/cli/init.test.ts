@@ -18,9 +18,6 @@ import { RunningCommand, run, runBinary } from '../../support/command.ts';
 import { testNodeArgs } from '../../support/processes.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const { exports: entryPoints } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-  exports: Readonly<Record<string, unknown>>;
-};
 
 let outer = '';
 /** The folder of the project. */
@@ -212,8 +209,7 @@ describe('the files that sandbank init writes', () => {
     ['jest', ['bin/jest.js']],
   ] as const;
 
-  // The package has entry points for those test runners that it supports directly.
-  test.each(runners.filter(([name]) => `./${name}` in entryPoints))(
+  test.each(runners)(
     'a test for %s passes with the configuration that is written for it',
     async (name, [program, ...args]) => {
       manifest({ devDependencies: { [name]: '*' } });
