@@ -1,7 +1,7 @@
 import type { Pages } from '../sdk/pages.ts';
 import type { Spec } from './declare.ts';
 import { table } from './layout.ts';
-import type { Output } from './output.ts';
+import { type Output, paintStatus } from './output.ts';
 import { whole } from './reading.ts';
 
 export interface PageOptions {
@@ -11,10 +11,10 @@ export interface PageOptions {
 
 const limitMax = 100;
 
-/** The flags of every list. */
+/** The options of every list command. */
 export const pageOptions: NonNullable<Spec<PageOptions>['options']> = [
-  ['--limit <count>', `how many, 1 to ${limitMax} (20)`, whole(1, limitMax)],
-  ['--cursor <cursor>', 'go on where a page has ended'],
+  ['--limit <count>', `page size, 1 to ${limitMax} (20)`, whole(1, limitMax)],
+  ['--cursor <cursor>', 'continue after the previous page'],
 ];
 
 interface ListAnswer<Item> {
@@ -23,7 +23,9 @@ interface ListAnswer<Item> {
   readonly nextCursor: string | null;
 }
 
-/** One page: as the API gives it for machines, as a table for people. */
+const statusColumns = ['STATUS', 'OUTCOME'];
+
+/** One page: the API response for machines, a table for people. */
 export async function showPage<Item>(
   out: Output,
   pages: PromiseLike<ListAnswer<Item>> | Pages<ListAnswer<Item>>,
@@ -31,12 +33,16 @@ export async function showPage<Item>(
   row: (item: Item) => readonly string[],
 ): Promise<void> {
   const page = await pages;
-  out.show(page, () => (page.data.length === 0 ? 'There are none.' : table(head, page.data.map(row))));
+  const painted = (item: Item) =>
+    row(item).map((cell, column) =>
+      statusColumns.includes(head[column] ?? '') ? paintStatus(out.paint, cell) : cell,
+    );
+  out.show(page, () => (page.data.length === 0 ? 'No results.' : table(head, page.data.map(painted))));
   if (page.hasMore && !out.isJson)
-    out.say(out.paintAside.dim(`There are more: add --cursor ${page.nextCursor}`));
+    out.say(out.paintAside.dim(`More results: add --cursor ${page.nextCursor}`));
 }
 
-/** Only what was given: the API refuses fields that it does not know, and undefined is not a value. */
+/** Without the fields that are undefined: the API rejects them. */
 export function given<T extends object>(values: T): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }

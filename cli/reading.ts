@@ -1,4 +1,6 @@
 import { InvalidArgumentError } from 'commander';
+import { nearest } from '../src/kernel/nearest.ts';
+import { currencies } from './generated/values.ts';
 
 /** A whole number within bounds. */
 export function whole(min: number, max: number): (text: string) => number {
@@ -20,11 +22,48 @@ export function list(text: string, before: readonly string[] | undefined): reado
   return [...(before ?? []), ...items];
 }
 
-export function choice(...choices: readonly string[]): (text: string) => string {
-  return (text) => {
-    if (choices.includes(text)) return text;
-    throw new InvalidArgumentError(`It must be one of ${choices.join(', ')}.`);
+/** A reader of a closed set. Validation, suggestions and shell completion use the same `choices`. */
+export interface Choices {
+  readonly choices: readonly string[];
+  /** Whether the value is a list with commas. */
+  readonly isList: boolean;
+}
+
+export function choice(...choices: readonly string[]): ((text: string) => string) & Choices {
+  const read = (text: string) => oneOf(choices, text);
+  return Object.assign(read, { choices, isList: false });
+}
+
+/** As `list`, of a closed set. `others` allows values that the set cannot enumerate. */
+export function listOf(
+  choices: readonly string[],
+  others?: RegExp,
+): ((text: string, before: readonly string[] | undefined) => readonly string[]) & Choices {
+  const read = (text: string, before: readonly string[] | undefined) => {
+    const all = list(text, before);
+    return all.map((item) => (others?.test(item) ? item : oneOf(choices, item)));
   };
+  return Object.assign(read, { choices, isList: true });
+}
+
+const readCurrency = choice(...currencies);
+
+/** An ISO 4217 code, in upper or lower case. */
+export const currency = Object.assign((text: string) => readCurrency(text.toUpperCase()), {
+  choices: currencies,
+  isList: false,
+});
+
+const listedMax = 60;
+
+function oneOf(choices: readonly string[], text: string): string {
+  if (choices.includes(text)) return text;
+  const meant = nearest(text, choices);
+  if (meant !== undefined) throw new InvalidArgumentError(`Did you mean ${meant}?`);
+  const rest = choices.length - listedMax;
+  throw new InvalidArgumentError(
+    `Allowed values: ${choices.slice(0, listedMax).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`,
+  );
 }
 
 /** `name=value`, collected. */
@@ -59,14 +98,14 @@ export function time(text: string): string {
   return new Date(at).toISOString();
 }
 
-/** How far back: so many seconds before now, or an instant. Which clock says what now is, the command knows. */
+/** The start of a period: seconds before now, or an instant. The command decides by which clock. */
 export type Since = { readonly seconds: number } | { readonly at: string };
 
 export function since(text: string): Since {
   return /^[\dwdhms]*[wdhms]$/.test(text) ? { seconds: duration(text) } : { at: time(text) };
 }
 
-/** What stands in a value: JSON where it is JSON, else text. */
+/** Parses a value as JSON, and takes it as text when it is not JSON. */
 export function looseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -13,7 +13,7 @@ export interface Environment {
   readonly stderr: Writable;
 }
 
-/** What a command is run with. What costs something, the client above all, is made when it is asked for. */
+/** The context of a command. The client is created on first use. */
 export class Session {
   readonly out: Output;
   readonly env: Environment['env'];
@@ -40,7 +40,7 @@ export class Session {
     return this.#settings;
   }
 
-  /** What was given as `--url`, and nothing else. */
+  /** The value of `--url`, without defaults. */
   get urlGiven(): string | undefined {
     return this.#asked.url;
   }
@@ -49,7 +49,7 @@ export class Session {
     const { url, apiKey } = this.settings;
     if (apiKey === undefined)
       throw new CliProblem(
-        `There is no API key for ${url}. Set SANDBANK_API_KEY, or run the command in the folder where "sandbank start" runs. "sandbank keys create" makes another key.`,
+        `There is no API key for ${url}. Set SANDBANK_API_KEY, or run the command in the folder where "sandbank start" runs. "sandbank keys create" creates another key.`,
         exits.authentication,
       );
     if (!this.env.SANDBANK_API_KEY && this.env.SANDBANK_KEY === apiKey) this.out.say(oldNameHint);
@@ -69,7 +69,7 @@ export class Session {
     const { url, operatorToken: token } = this.settings;
     if (token === undefined)
       throw new CliProblem(
-        `There is no operator token for ${url}. Set SANDBANK_OPERATOR_TOKEN to that of the server, or run the command in the folder where "sandbank start" runs.`,
+        `There is no operator token for ${url}. Set SANDBANK_OPERATOR_TOKEN to the server's token, or run the command in the folder where "sandbank start" runs.`,
         exits.authentication,
       );
     const { Operator } = await import('../sdk/operator.ts');
@@ -77,7 +77,7 @@ export class Session {
   }
 }
 
-/** The client complains of an address that is none; here that is a mistake in the command. */
+/** The client rejects a malformed address with a TypeError; on the command line that is wrong usage. */
 function wellFormed<T>(make: () => T): T {
   try {
     return make();

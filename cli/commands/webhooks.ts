@@ -83,25 +83,5 @@ export function addWebhooks(program: Command): Command {
       return delivery.status === 'succeeded' ? undefined : (exits.refused satisfies Exit);
     },
   });
-  // Run by src/main.ts: see hand-over.ts.
-  declare(webhooks, 'verify', {
-    summary: 'Say whether the signature of a webhook request is right, and why not',
-    details: 'Pass the three webhook- headers as they came.',
-    options: [
-      ['--id <id>', 'the header webhook-id'],
-      ['--timestamp <seconds>', 'the header webhook-timestamp'],
-      ['--signature <text>', 'the whole header webhook-signature'],
-      ['--body <file>', 'the body, byte for byte; from the standard input without it'],
-      [
-        '--secret <whsec>',
-        "the endpoint's secret; better in SANDBANK_WEBHOOK_SECRET, which no history keeps",
-      ],
-      ['--at <time>', 'judge the timestamp by this time and not by now'],
-    ],
-    examples: [
-      ['webhooks verify --id evt_... --timestamp 1794700000 --signature "v1,..." --body request.json'],
-    ],
-    run: () => Promise.reject(new Error('this command is run by the server program')),
-  });
   return webhooks;
 }

@@ -296,8 +296,8 @@ test('are not told by a start that fails', async () => {
     { SANDBANK_SECRET: 'short-Zq7' },
   ];
   for (const env of refused) {
-    expect(() => readConfig([], env)).toThrow(ConfigProblem);
-    expect(() => readConfig([], env)).not.toThrow(/Zq7/);
+    expect(() => readConfig({}, env)).toThrow(ConfigProblem);
+    expect(() => readConfig({}, env)).not.toThrow(/Zq7/);
   }
   const endings = await Promise.all(
     broken.map((env) =>

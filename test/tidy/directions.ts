@@ -67,16 +67,17 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['src/errands.ts', ['type src/engine/', 'src/resources/', 'src/workers/']],
   ['src/open-database.ts', ['type src/config.ts', 'src/db/']],
   ['src/secret.ts', []],
-  ['src/usage.ts', []],
   ['src/cli-file.ts', []],
   ['src/signature-check.ts', []],
   ['src/snapshot-files.ts', ['src/kernel/', 'src/resources/', 'type src/server.ts', 'src/workers/']],
   [
     'src/users-command.ts',
-    ['src/config.ts', 'src/server.ts', 'src/kernel/', 'src/resources/', 'src/workers/'],
+    [
+      ...['src/config.ts', 'src/database-command.ts', 'src/server.ts', 'src/kernel/', 'src/resources/'],
+      'src/workers/',
+    ],
   ],
   ['src/database-command.ts', ['src/config.ts', 'src/db/', 'src/kernel/']],
-  ['src/webhooks-command.ts', ['src/config.ts', 'src/signature-check.ts']],
   [
     'src/seed.ts',
     [
@@ -111,25 +112,29 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ],
   [
     'src/early-start.ts',
-    ['src/config.ts', 'src/database-command.ts', 'src/db/', 'src/http/reserved-port.ts'],
+    ['type src/config.ts', 'src/database-command.ts', 'src/db/', 'src/http/reserved-port.ts'],
   ],
   [
     'src/explain.ts',
     [
-      ...['src/config.ts', 'src/db/', 'src/engine/', 'src/http/reserved-port.ts', 'src/seed.ts'],
-      'src/snapshot-files.ts',
+      ...['src/config.ts', 'src/database-command.ts', 'src/db/', 'src/engine/', 'src/http/reserved-port.ts'],
+      ...['src/seed.ts', 'src/snapshot-files.ts'],
     ],
   ],
   ['src/npm-parent.ts', []],
   ['src/start.ts', ['src/']],
-  ['src/boot.ts', ['src/early-start.ts', 'src/main.ts']],
+  ['src/boot.ts', ['src/config.ts', 'src/early-start.ts', 'src/main.ts']],
   ['src/main.ts', ['src/']],
   ['sdk/testing/server.ts', ['sdk/', 'src/embedded.ts']],
   ['sdk/', ['sdk/']],
-  // The commands that work on the database itself. The others speak with a server, as anybody does.
-  ['cli/main.ts', ['cli/', 'src/boot.ts']],
+  // The commands that open the database or start the server. The others use the HTTP API.
+  ['cli/commands/start.ts', ['cli/', 'src/boot.ts', 'type src/config.ts']],
+  ['cli/commands/users.ts', ['cli/', 'src/main.ts', 'type src/users-command.ts']],
+  ['cli/commands/verify.ts', ['cli/', 'src/main.ts']],
+  ['cli/commands/signature-check.ts', ['cli/', 'src/main.ts']],
   ['cli/commands/migrate.ts', ['cli/', 'src/main.ts']],
   ['cli/checks/database.ts', ['cli/', 'src/main.ts']],
+  ['cli/reading.ts', ['cli/', 'src/kernel/nearest.ts']],
   ['cli/commands/examine.ts', ['cli/', 'sdk/', 'src/examiner/']],
   ['cli/', ['cli/', 'sdk/']],
   ['console/', ['console/', 'sdk/index.ts']],
