@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import type { Customer, CustomerCreate, ListCustomersQuery } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { fields } from '../layout.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
-import { pairs } from '../reading.ts';
+import { choice, pairs } from '../reading.ts';
 
 interface CreateOptions {
   readonly name?: string;
@@ -36,7 +37,10 @@ export function addCustomers(program: Command): void {
   });
   declare<PageOptions & { readonly status?: string }>(customers, 'list', {
     summary: 'List customers, newest first',
-    options: [['--status <state>', 'active or archived'], ...pageOptions],
+    options: [
+      ['--status <state>', 'active or archived', choice(...fieldValues.listCustomers.status)],
+      ...pageOptions,
+    ],
     examples: [['customers list --status active']],
     run: async (session, { status, limit, cursor }) => {
       const pages = (await session.sandbank()).customers.list(

@@ -4,10 +4,11 @@ import type { Sandbank } from '../../sdk/client.ts';
 import { declare } from '../declare.ts';
 import { type Followed, follow, recent } from '../follow.ts';
 import { type Forwarded, Forwarder } from '../forward.ts';
+import { fieldValues } from '../generated/values.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import type { Output } from '../output.ts';
 import { wrongUsage } from '../problem.ts';
-import { list, type Since, since } from '../reading.ts';
+import { listOf, type Since, since } from '../reading.ts';
 import type { Session } from '../session.ts';
 
 interface ListenOptions {
@@ -26,7 +27,11 @@ export function addListen(program: Command): void {
       'The server need not reach this machine: it may run anywhere. Each event is a POST with the same payload and headers as a webhook. The secret stays the same for a key. When the connection breaks, nothing is lost: it comes back and goes on behind the last event. Events that are replayed are forwarded again.',
     options: [
       ['--forward-to <url>', 'where events are sent, such as http://127.0.0.1:3000/webhooks'],
-      ['--events <types>', 'only these types: payment.captured, or payment.* for all of a kind', list],
+      [
+        '--events <types>',
+        'only these types, such as payment.captured or payment.*',
+        listOf(fieldValues.createWebhook.eventTypes),
+      ],
       ['--since <time>', 'begin with the events since then: an instant, or a duration such as 10m', since],
       ['--secret <whsec>', 'sign with this secret, such as that of an endpoint (SANDBANK_WEBHOOK_SECRET)'],
       ['--print-secret', 'print the secret and end'],

@@ -7,11 +7,12 @@ import type {
   Sandbank,
 } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { fields } from '../layout.ts';
 import { type AmountAsked, amountText, minorUnits } from '../money.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
-import { choice, list, pairs } from '../reading.ts';
+import { choice, currency, listOf, pairs } from '../reading.ts';
 
 const amountOptions = [
   ['--amount <major>', 'amount in major units, written with a dot: 12.50'],
@@ -45,22 +46,22 @@ interface ListOptions extends PageOptions {
 }
 
 export function addPayments(program: Command): void {
-  const payments = group(program, 'payments', 'Create payments and move them through their lifecycle');
+  const payments = group(program, 'payments', 'Create payments and advance them through their lifecycle');
   declare<CreateOptions>(payments, 'create', {
     summary: 'Create a payment',
     details:
       '--amount takes major units and needs the dot, --minor takes minor units: 12.50 EUR is --amount 12.50 or --minor 1250, and 1250 JPY, which has no minor unit, is either.',
     options: [
       ...amountOptions,
-      ['--currency <code>', 'ISO 4217 code (EUR)', undefined, 'EUR'],
+      ['--currency <code>', 'ISO 4217 code', currency, 'EUR'],
       [
         '--scenario <names>',
-        'what the simulated provider will do; several with commas for successive attempts',
-        list,
+        'behaviour of the simulated provider; a list applies to successive attempts',
+        listOf(fieldValues.createPayment.scenario),
       ],
-      ['--card <number>', 'one of the test cards, which stands for a scenario'],
+      ['--card <number>', 'test card, which selects a scenario', choice(...fieldValues.createPayment.number)],
       ['--capture <method>', 'automatic or manual', choice('automatic', 'manual')],
-      ['--auto-advance', 'it moves by itself, with the clock'],
+      ['--auto-advance', 'advance automatically as the clock moves'],
       ['--customer <id>', 'customer that pays'],
       ['--description <text>', 'shown to people'],
       ['--reference <text>', 'your own reference'],
@@ -97,11 +98,16 @@ export function addPayments(program: Command): void {
     },
   });
   declare<AdvanceOptions>(payments, 'advance <id> [action]', {
-    summary: 'Advance a payment: by its scenario, by an action, or by the shortest way to a state',
+    summary: 'Advance a payment by its scenario, by an action, or to a state',
+    arguments: { action: choice(...fieldValues.advancePayment.action) },
     options: [
-      ['--to <state>', 'go to this state by the shortest way'],
+      ['--to <state>', 'take the shortest path to this state', choice(...fieldValues.advancePayment.to)],
       ...amountOptions,
-      ['--failure-code <code>', 'why it fails, with fail or --to failed'],
+      [
+        '--failure-code <code>',
+        'reason, with fail or --to failed',
+        choice(...fieldValues.advancePayment.failureCode),
+      ],
     ],
     examples: [
       ['payments advance pay_...', 'what its scenario says comes next'],
@@ -146,7 +152,7 @@ export function addPayments(program: Command): void {
   declare<ListOptions>(payments, 'list', {
     summary: 'List payments, newest first',
     options: [
-      ['--status <state>', 'only in this state'],
+      ['--status <state>', 'only payments in this state', choice(...fieldValues.listPayments.status)],
       ['--customer <id>', 'only of this customer'],
       ...pageOptions,
     ],

@@ -3,9 +3,10 @@ import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { Capabilities, EventCreate } from '../../sdk/client.ts';
 import { declare } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { fields, table } from '../layout.ts';
 import { wrongUsage } from '../problem.ts';
-import { looseJson, pairs } from '../reading.ts';
+import { choice, looseJson, pairs } from '../reading.ts';
 import type { Session } from '../session.ts';
 
 interface TriggerOptions {
@@ -18,16 +19,17 @@ type Data = Record<string, unknown>;
 
 export function addTrigger(program: Command): void {
   declare<TriggerOptions>(program, 'trigger [type]', {
-    summary: 'Make an event by hand; it is sent to all endpoints and listeners that want its type',
-    details: 'Without data the example of the type is sent. No record is changed.',
+    summary: 'Create an event and send it to subscribed endpoints and listeners',
+    details: 'Without --data the example of the type is sent. No record changes.',
+    arguments: { type: choice(...fieldValues.createWebhookEvent.type) },
     options: [
-      ['--data <json>', 'data of the event: JSON, @FILE, or - for the standard input'],
+      ['--data <json>', 'event data: JSON, @FILE, or - for standard input'],
       [
         '--override <path=value>',
         'change one field of the data, such as paymentMethod.type=wallet; may be repeated',
         pairs,
       ],
-      ['--list', 'list the types with what they tell'],
+      ['--list', 'list the event types'],
     ],
     examples: [
       ['trigger payment.captured'],
@@ -38,11 +40,11 @@ export function addTrigger(program: Command): void {
     run: async (session, options, type) => {
       const sandbank = await session.sandbank();
       if (options.list) {
-        if (type !== undefined) throw wrongUsage('--list stands alone.');
+        if (type !== undefined) throw wrongUsage('--list takes no event type.');
         return listTypes(session, await sandbank.capabilities());
       }
       if (type === undefined)
-        throw wrongUsage('The type is missing, such as payment.captured; --list shows them all.');
+        throw wrongUsage('The event type is missing, such as payment.captured. --list shows all types.');
       const given = options.data === undefined ? undefined : parse(await readData(session, options.data));
       const overrides = Object.entries(options.override ?? {});
       const base =
@@ -59,7 +61,7 @@ export function addTrigger(program: Command): void {
         fields([
           ['event', event.id],
           ['type', event.type],
-          ['tells of', event.resourceId],
+          ['resource', event.resourceId],
         ]),
       );
       return undefined;
@@ -71,7 +73,7 @@ function listTypes({ out }: Session, { events }: Capabilities): undefined {
   const data = events.map(({ type, resource, description }) => ({ type, resource, description }));
   out.show({ object: 'list', sandbox: true, status: 'ok', data }, () =>
     table(
-      ['TYPE', 'WHAT HAS HAPPENED'],
+      ['TYPE', 'DESCRIPTION'],
       data.map(({ type, description }) => [type, description]),
     ),
   );
@@ -80,7 +82,8 @@ function listTypes({ out }: Session, { events }: Capabilities): undefined {
 
 function exampleOf({ events }: Capabilities, type: string): Data {
   const found = events.find((event) => event.type === type);
-  if (!found) throw wrongUsage(`There is no event type "${type}"; "sandbank trigger --list" shows them all.`);
+  if (!found)
+    throw wrongUsage(`The server has no event type "${type}". "sandbank trigger --list" shows all types.`);
   return found.example.data;
 }
 
@@ -94,16 +97,16 @@ function parse(json: string): Data {
     const value: unknown = JSON.parse(json);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Data;
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw wrongUsage('--data must be a JSON object, @FILE, or - for the standard input.');
+  throw wrongUsage('--data must be a JSON object, @FILE, or - for standard input.');
 }
 
-/** The same data with one field set; objects on the way are made, places in lists are numbers. */
+/** The same data with one field set. Missing objects on the path are created; list positions are numbers. */
 export function withField(data: Data, path: string, value: unknown): Data {
   const [name = '', ...rest] = path.split('.');
   if (name === '' || name === '__proto__')
-    throw wrongUsage(`"${path}" is no path; it looks like paymentMethod.type.`);
+    throw wrongUsage(`"${path}" is not a valid path. Write it as paymentMethod.type.`);
   const inner = data[name];
   const next =
     rest.length === 0

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import type { EventFilter, ListWebhooksQuery, WebhookCreate, WebhookTest } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { fields } from '../layout.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
 import { type Exit, exits } from '../problem.ts';
-import { choice, list } from '../reading.ts';
+import { choice, listOf } from '../reading.ts';
 
 interface CreateOptions {
   readonly events?: readonly string[];
@@ -17,7 +18,10 @@ export function addWebhooks(program: Command): Command {
   const webhooks = group(program, 'webhooks', 'Register endpoints, test them, and check signatures');
   declare<PageOptions & { readonly status?: string }>(webhooks, 'list', {
     summary: 'List the endpoints of the application, newest first',
-    options: [['--status <state>', 'enabled or disabled'], ...pageOptions],
+    options: [
+      ['--status <state>', 'enabled or disabled', choice(...fieldValues.listWebhooks.status)],
+      ...pageOptions,
+    ],
     examples: [['webhooks list']],
     run: async (session, { status, limit, cursor }) => {
       const pages = (await session.sandbank()).webhooks.list(
@@ -35,9 +39,13 @@ export function addWebhooks(program: Command): Command {
   declare<CreateOptions>(webhooks, 'create <endpoint>', {
     summary: 'Register the URL of an endpoint; its secret is shown once',
     options: [
-      ['--events <types>', 'only these types: payment.captured, or payment.* for all of a kind', list],
+      [
+        '--events <types>',
+        'only these types, such as payment.captured or payment.*',
+        listOf(fieldValues.createWebhook.eventTypes),
+      ],
       ['--description <text>', 'for people'],
-      ['--retry-profile <name>', 'standard, fast or none', choice('standard', 'fast', 'none')],
+      ['--retry-profile <name>', 'standard, fast or none', choice(...fieldValues.createWebhook.retryProfile)],
       ['--secret <whsec>', 'a secret of your own; one is made without it'],
     ],
     examples: [["webhooks create https://example.test/hooks --events 'payment.*'"]],
@@ -64,7 +72,13 @@ export function addWebhooks(program: Command): Command {
   });
   declare<{ readonly type?: string }>(webhooks, 'test <id>', {
     summary: 'Send one real event to an endpoint and say what it answered',
-    options: [['--type <type>', 'the example of this type; webhook.tested without it']],
+    options: [
+      [
+        '--type <type>',
+        'event type of the example to send (default: webhook.tested)',
+        choice(...fieldValues.testWebhook.type),
+      ],
+    ],
     examples: [['webhooks test whk_... --type payment.captured']],
     run: async (session, { type }, id = '') => {
       const body = given({ type }) as WebhookTest;
