@@ -23,18 +23,18 @@ interface Place {
 
 /** A completion script, generated from the same tree and the same closed sets that parse the arguments. */
 export function completionScript(program: Command, shell: Shell): string {
-  return { bash, zsh, fish }[shell](placesOf(program, optionsOf(program)));
+  const shared = optionsOf(program).filter(({ long }) => !['--version', '--help'].includes(long));
+  return { bash, zsh, fish }[shell](placesOf(program, shared));
 }
 
-function placesOf(command: Command, globals: readonly CompletedOption[]): readonly Place[] {
-  const own = command.parent === null ? [] : optionsOf(command);
+function placesOf(command: Command, shared: readonly CompletedOption[]): readonly Place[] {
   const place = {
     path: pathOf(command),
     commands: command.commands.map((child) => ({ name: child.name(), description: child.summary() })),
-    options: [...own, ...globals],
+    options: [...optionsOf(command), ...(command.parent === null ? [] : shared)],
     arguments: command.registeredArguments.map(choicesOf),
   };
-  return [place, ...command.commands.flatMap((child) => placesOf(child, globals))];
+  return [place, ...command.commands.flatMap((child) => placesOf(child, shared))];
 }
 
 function optionsOf(command: Command): readonly CompletedOption[] {

@@ -83,9 +83,16 @@ export function declare<Options extends object = object>(
   });
 }
 
+/** `help` of the program and of each group. */
+export const helpCommand = ['help [command]', 'Show the help of a command'] as const;
+
 /** A command that only groups others. Alone it shows their help. */
 export function group(parent: Command, name: string, summary: string): Command {
-  return parent.command(name).summary(summary).description(`${summary}.`);
+  return parent
+    .command(name)
+    .summary(summary)
+    .description(`${summary}.`)
+    .helpCommand(...helpCommand);
 }
 
 /** The words that lead to a command, such as `payments create`. */

@@ -1,6 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Operator, Sandbank } from '../sdk/client.ts';
-import { oldNameHint } from '../sdk/settings.ts';
 import type { Output } from './output.ts';
 import { CliProblem, exits, wrongUsage } from './problem.ts';
 import { type Asked, readSettings, type Settings } from './settings.ts';
@@ -52,8 +51,11 @@ export class Session {
         `There is no API key for ${url}. Set SANDBANK_API_KEY, or run the command in the folder where "sandbank start" runs. "sandbank keys create" creates another key.`,
         exits.authentication,
       );
+    const [{ Sandbank }, { oldNameHint }] = await Promise.all([
+      import('../sdk/client.ts'),
+      import('../sdk/settings.ts'),
+    ]);
     if (!this.env.SANDBANK_API_KEY && this.env.SANDBANK_KEY === apiKey) this.out.say(oldNameHint);
-    const { Sandbank } = await import('../sdk/client.ts');
     return wellFormed(
       () =>
         new Sandbank({

@@ -29,7 +29,7 @@ interface Source {
 
 export function addCoverage(program: Command): void {
   declare<CoverageOptions>(program, 'coverage', {
-    summary: 'Show which states, transitions, events and errors your tests cover',
+    summary: 'Show which states, events and errors your tests cover',
     details:
       'It covers the organization of the API key; --organization and --all cover several and need the operator token. The exit code is 1 when --fail-under is not reached.',
     options: [

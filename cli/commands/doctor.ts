@@ -6,10 +6,9 @@ import { exits } from '../problem.ts';
 
 export function addDoctor(program: Command): void {
   declare<{ readonly data?: string }>(program, 'doctor', {
-    summary:
-      'Look for what is wrong with this machine, the database, the server and the key, and say how to mend it',
-    details: 'Nothing is changed. It ends with 1 when something fails; warnings do not count.',
-    options: [['--data <dir>', 'data directory to look at (SANDBANK_DATA_DIR, ./.sandbank)']],
+    summary: 'Diagnose the machine, database, server and API key, and suggest fixes',
+    details: 'It changes nothing. It exits with 1 when a check fails; warnings do not count.',
+    options: [['--data <dir>', 'data directory to check (SANDBANK_DATA_DIR, ./.sandbank)']],
     examples: [['doctor'], ['doctor --json | jq \'.findings[] | select(.outcome != "ok")\'']],
     run: async (session, { data }) => {
       const [machine, database, server] = await Promise.all([

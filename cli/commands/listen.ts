@@ -22,9 +22,9 @@ interface ListenOptions {
 
 export function addListen(program: Command): void {
   declare<ListenOptions>(program, 'listen', {
-    summary: 'Forward the events of the sandbox to a URL of this machine, signed as webhooks are',
+    summary: 'Forward sandbox events to a URL on this machine, signed like webhooks',
     details:
-      'The server need not reach this machine: it may run anywhere. Each event is a POST with the same payload and headers as a webhook. The secret stays the same for a key. When the connection breaks, nothing is lost: it comes back and goes on behind the last event. Events that are replayed are forwarded again.',
+      'The server does not need to reach this machine, so it can run anywhere. Each event is a POST with the payload and headers of a webhook. The secret is the same for every run with the same API key. After a lost connection the command reconnects and continues after the last event, so no event is missed. Replayed events are forwarded again.',
     options: [
       ['--forward-to <url>', 'where events are sent, such as http://127.0.0.1:3000/webhooks'],
       [

@@ -4,8 +4,9 @@ import { ownVersion } from '../version.ts';
 
 export function addMcp(program: Command): void {
   declare<{ readonly readOnly?: true }>(program, 'mcp', {
-    summary: 'Run an MCP server on standard input and output for coding assistants',
-    details: 'Assistants start it themselves: docs/mcp.md shows their configuration.',
+    summary: 'Run an MCP server for coding assistants',
+    details:
+      'It uses standard input and output. Assistants start it themselves: docs/mcp.md shows their configuration.',
     options: [['--read-only', 'offer only tools that do not change anything']],
     examples: [['mcp'], ['mcp --read-only --url https://sandbank.example.test']],
     run: async (session, { readOnly }) => {

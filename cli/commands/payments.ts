@@ -98,7 +98,7 @@ export function addPayments(program: Command): void {
     },
   });
   declare<AdvanceOptions>(payments, 'advance <id> [action]', {
-    summary: 'Advance a payment by its scenario, by an action, or to a state',
+    summary: 'Advance a payment by scenario, by action or to a state',
     arguments: { action: choice(...fieldValues.advancePayment.action) },
     options: [
       ['--to <state>', 'take the shortest path to this state', choice(...fieldValues.advancePayment.to)],

@@ -12,9 +12,9 @@ interface ResetOptions {
 
 export function addReset(program: Command): void {
   declare<ResetOptions>(program, 'reset', {
-    summary: 'Delete all records of an organization, but not its keys and endpoints',
+    summary: 'Delete all records of an organization',
     details:
-      'It resets the organization of the API key, which needs the permission mayReset; --organization resets any other and needs the operator token. Applications stay, and their clocks return to real time. It asks for confirmation; without a terminal, pass --yes.',
+      'It resets the organization of the API key, which needs the permission mayReset; --organization resets any other and needs the operator token. Applications, keys and endpoints stay; clocks return to real time. It asks for confirmation; without a terminal, pass --yes.',
     options: [
       ['--organization <name>', 'name or id of another organization'],
       ['--yes', 'do not ask for confirmation'],

@@ -99,7 +99,7 @@ export function addTransfers(program: Command): void {
     },
   });
   declare<AdvanceOptions>(transfers, 'advance <id> [action]', {
-    summary: 'Advance a transfer by its scenario, by an action, or to a state',
+    summary: 'Advance a transfer by scenario, by action or to a state',
     arguments: { action: choice(...fieldValues.advanceTransfer.action) },
     options: [
       ['--to <state>', 'take the shortest path to this state', choice(...fieldValues.advanceTransfer.to)],

@@ -19,8 +19,9 @@ type Data = Record<string, unknown>;
 
 export function addTrigger(program: Command): void {
   declare<TriggerOptions>(program, 'trigger [type]', {
-    summary: 'Create an event and send it to subscribed endpoints and listeners',
-    details: 'Without --data the example of the type is sent. No record changes.',
+    summary: 'Create an event and send it to its subscribers',
+    details:
+      'Subscribers are the endpoints and listeners of its type. Without --data the example of the type is sent. No record changes.',
     arguments: { type: choice(...fieldValues.createWebhookEvent.type) },
     options: [
       ['--data <json>', 'event data: JSON, @FILE, or - for standard input'],
