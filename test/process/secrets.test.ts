@@ -306,7 +306,7 @@ test('are not told by a start that fails', async () => {
   );
   for (const [at, { code, stdout, stderr }] of endings.entries()) {
     expect(code, JSON.stringify(broken[at])).toBe(1);
-    expect(stderr, 'it is one sentence').toMatch(/^Sandbank did not start\. [^\n]+\n$/);
+    expect(stderr, 'it is one sentence').toMatch(/^Error: Sandbank did not start\. [^\n]+\n$/);
     expect(stdout + stderr).not.toContain('Zq7');
   }
 });
