@@ -20,11 +20,15 @@ export interface EmbeddedOptions {
 /** Starts a server in memory, by the same settings as the command line: nothing is left behind, and no variable of the caller's counts. */
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embedded> {
   const { port = 0, seed, logLevel = 'silent' } = options;
-  const flags = ['--port', String(port), '--data', 'memory'];
-  if (seed !== undefined) flags.push('--deterministic', String(seed));
-  const invocation = readConfig(flags, { LOG_LEVEL: logLevel });
-  if (!('config' in invocation)) throw new Error('a server was asked for');
-  const server = await createServer(invocation.config);
+  const config = readConfig(
+    {
+      port: String(port),
+      data: 'memory',
+      deterministic: seed === undefined ? undefined : String(seed),
+    },
+    { LOG_LEVEL: logLevel },
+  );
+  const server = await createServer(config);
   try {
     const url = await server.listen();
     const { operatorToken } = server;
