@@ -121,7 +121,7 @@ describe.each(positions)('a clock that is $name', ({ status, aheadMs, runner: op
     const before = runner.now;
     const { requestId: _requestId, ...body } = moved(runner, 'advance', by(before));
     const ahead = before + ms - runner.wallNow;
-    const envelope = { object: 'clock', sandbox: true, complete: true, happened: [] };
+    const envelope = { object: 'clock', sandbox: true, complete: true, next: null, happened: [] };
     expect(body).toEqual({ ...envelope, ...shown(runner, ahead) });
     runner.wallNow += 2_000;
     expect(runner.clock).toEqual(shown(runner, status === 'frozen' ? ahead - 2_000 : ahead));
