@@ -5,6 +5,7 @@ import type { Choices } from './reading.ts';
 export type Shell = 'bash' | 'zsh' | 'fish';
 
 interface CompletedOption {
+  readonly short: string | undefined;
   readonly long: string;
   readonly description: string;
   readonly takesValue: boolean;
@@ -42,6 +43,7 @@ function optionsOf(command: Command): readonly CompletedOption[] {
     .createHelp()
     .visibleOptions(command)
     .map((option) => ({
+      short: option.short,
       long: option.long ?? '',
       description: option.description,
       takesValue: option.required,
@@ -63,7 +65,9 @@ function valueRows(places: readonly Place[]): readonly (readonly [key: string, w
   return places.flatMap(({ path, options, arguments: positions }) => [
     ...options
       .filter(({ takesValue }) => takesValue)
-      .map(({ long, closed }) => [`${path}/${long}`, words(closed)] as const),
+      .flatMap(({ short, long, closed }) =>
+        [long, ...(short ? [short] : [])].map((name) => [`${path}/${name}`, words(closed)] as const),
+      ),
     ...positions.flatMap((closed, at) => (closed ? [[`${path}/${at}`, words(closed)] as const] : [])),
   ]);
 }
@@ -168,7 +172,7 @@ _sandbank() {
   fi
   next=()
   _sandbank_next "$place"
-  _describe 'command or option' next || _files
+  _describe 'command or option' next || [[ -n $found ]] || _files
 }
 if [[ \${funcstack[1]} == _sandbank ]]; then _sandbank "$@"; else compdef _sandbank sandbank; fi
 `;

@@ -32,7 +32,7 @@ Examples:
   # run a server with its data in ./.sandbank
   $ sandbank start
   # forward signed events to your application
-  $ sandbank listen --forward-to http://127.0.0.1:3000/webhooks
+  $ sandbank listen --forward-to localhost:3000/webhooks
   # create a payment and capture it
   $ sandbank payments create --amount 12.50 --currency EUR
   $ sandbank payments advance pay_... --to captured

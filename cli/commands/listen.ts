@@ -22,7 +22,7 @@ interface ListenOptions {
 
 export function addListen(program: Command): void {
   declare<ListenOptions>(program, 'listen', {
-    summary: 'Forward sandbox events to a URL on this machine, signed like webhooks',
+    summary: 'Forward events to a URL on this machine, signed as webhooks',
     details:
       'The server does not need to reach this machine, so it can run anywhere. Each event is a POST with the payload and headers of a webhook. The secret is the same for every run with the same API key. After a lost connection the command reconnects and continues after the last event, so no event is missed. Replayed events are forwarded again.',
     options: [

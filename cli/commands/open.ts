@@ -22,7 +22,7 @@ const pages = { console: '/console', docs: '/docs', api: '/docs/reference' } as 
 
 export function addOpen(program: Command): void {
   declare<{ readonly browser: boolean }>(program, 'open [target]', {
-    summary: 'Open the console, the docs, the API reference or a record in the browser',
+    summary: 'Open the console, the docs or a record in the browser',
     arguments: {
       target: choiceOr(
         { pattern: /^[a-z]{3}_\w+$/, description: 'the id of a record' },
@@ -30,7 +30,7 @@ export function addOpen(program: Command): void {
       ),
     },
     details:
-      'The target is console, docs, api or the id of a record. The address is always printed. No browser is opened with --no-browser or --json, in a pipe, in CI, or without a display.',
+      'The target is console, docs, api (the API reference) or the id of a record. The address is always printed. No browser is opened with --no-browser or --json, in a pipe, in CI, or without a display.',
     options: [['--no-browser', 'print the address only']],
     examples: [['open'], ['open docs'], ['open pay_...', 'the page of a payment'], ['open --json']],
     run: async (session, { browser }, target = 'console') => {

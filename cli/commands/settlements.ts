@@ -66,7 +66,7 @@ export function addSettlements(program: Command): void {
     },
   });
   declare<ReconciliationOptions>(program, 'reconciliation', {
-    summary: "Compare the providers' settlement reports with the ledger, line by line",
+    summary: 'Compare settlement reports with the ledger, line by line',
     options: [
       ['--date <date>', 'only of this day, such as 2031-03-04'],
       ['--result <result>', `only with this result: ${results.join(', ')}`, choice(...results)],

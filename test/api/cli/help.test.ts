@@ -27,8 +27,9 @@ describe('the help', () => {
     for (const heading of [...headings, 'Inspect', 'Operate', 'Tools'])
       expect(stdout).toMatch(new RegExp(`^${heading}:\\n  \\S`, 'm'));
     for (const command of createProgram().commands) {
-      expect(stdout).toMatch(new RegExp(`^  ${command.name()} `, 'm'));
-      expect(command.summary().length, command.name()).toBeLessThanOrEqual(70);
+      // On one line of 80 columns.
+      const line = stdout.split('\n').find((one) => one.startsWith(`  ${command.name()} `));
+      expect(line?.endsWith(` ${command.summary()}`), command.name()).toBe(true);
       expect(command.helpGroup(), command.name()).not.toBe('');
     }
     expect(stdout).toMatch(/Exit codes: 0 success, 1 .*, 2 .*, 3 .*, 4 /);

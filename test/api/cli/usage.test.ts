@@ -1,5 +1,6 @@
 // Usage errors of every command, the same as text and as JSON, and the colours of the output.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { choicesOf } from '../../../cli/declare.ts';
 import { Output } from '../../../cli/output.ts';
 import { showPage } from '../../../cli/paging.ts';
 import { type CommandWorld, openCommandWorld, run } from '../../support/command.ts';
@@ -29,6 +30,21 @@ describe('wrong usage', () => {
     ],
     [['trigger', 'payment.captued'], 'Did you mean payment.captured?'],
     [['listen', '--events', 'payment.captured,paymnt.*'], 'Did you mean payment.*?'],
+    [['settlments'], 'Did you mean settlements?'],
+    [['refunds', 'list', '--status', 'pendng'], 'Did you mean pending?'],
+    [['refunds', 'advance', 'rfd_1', 'suceed'], 'Did you mean succeed?'],
+    [['disputes', 'advance', 'dsp_1', '--to', 'lots'], 'Did you mean lost?'],
+    [['deliveries', 'list', '--type', 'payment.captued'], 'Did you mean payment.captured?'],
+    [['webhooks', 'update', 'whk_1', '--events', 'paymnt.*'], 'Did you mean payment.*?'],
+    [['webhooks', 'update', 'whk_1', '--retry-profile', 'fasst'], 'Did you mean fast?'],
+    [['replays', 'create', '--from', '1h', '--select', 'faild'], 'Did you mean failed?'],
+    [['reconciliation', '--result', 'matchd'], 'Did you mean matched?'],
+    [['rates', '--from', 'EURO'], '"EURO" is not a valid value for --from.'],
+    [['payments', 'provider-events', 'pay_1', '--outcome', 'aplied'], 'Did you mean applied?'],
+    [['customers', 'update', 'cus_1', '--clear', 'emial'], 'Did you mean email?'],
+    [['state-machines', 'payments'], 'Did you mean payment?'],
+    [['open', 'consle'], 'Did you mean console?'],
+    [['post', 'payments', '--dta', 'amount=1'], 'Did you mean --data?'],
     [['clock', 'advance', '7x'], '"7x" is not a valid duration.'],
     [['payments'], 'A command is missing after "sandbank payments".'],
     [['verify', '--dta', 'x'], 'Did you mean --data?'],
@@ -59,6 +75,20 @@ describe('wrong usage', () => {
       paths.map(async ({ path }) => [path, (await run([...path.split(' '), '--no-such-option'])).code]),
     );
     expect(codes).toEqual(paths.map(({ path }) => [path, 2]));
+  });
+
+  test('every state, event type, action, outcome and result is a closed set', () => {
+    const open = leaves().flatMap(({ path, command }) => [
+      ...command.options
+        .filter((option) => /<(state|types?|outcome|result)>/.test(option.flags) && !choicesOf(option))
+        .map(({ flags }) => `${path} ${flags}`),
+      ...command.registeredArguments
+        .filter(
+          (one) => ['action', 'type', 'resource', 'fault', 'shell'].includes(one.name()) && !choicesOf(one),
+        )
+        .map((one) => `${path} <${one.name()}>`),
+    ]);
+    expect(open).toEqual([]);
   });
 
   test('values that the set cannot enumerate are accepted', async () => {
