@@ -1,102 +1,236 @@
 import type { Command } from 'commander';
+import { choicesOf, pathOf } from './declare.ts';
+import type { Choices } from './reading.ts';
 
-/** A place in the tree: the words that lead there, and what can follow. */
+export type Shell = 'bash' | 'zsh' | 'fish';
+
+interface CompletedOption {
+  readonly short: string | undefined;
+  readonly long: string;
+  readonly description: string;
+  readonly takesValue: boolean;
+  readonly closed: Choices | undefined;
+}
+
+/** A command of the tree, and what can follow it. */
 interface Place {
+  /** Such as `payments create`; empty for the program itself. */
   readonly path: string;
-  readonly next: readonly { readonly word: string; readonly words: string }[];
+  readonly commands: readonly { readonly name: string; readonly description: string }[];
+  readonly options: readonly CompletedOption[];
+  /** The closed sets of its arguments, by position; undefined for an argument that takes anything. */
+  readonly arguments: readonly (Choices | undefined)[];
 }
 
-export const shells = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof shells)[number];
-
-/** A script for a shell, made of the same tree that parses the arguments. */
+/** A completion script, generated from the same tree and the same closed sets that parse the arguments. */
 export function completionScript(program: Command, shell: Shell): string {
-  const places = placesOf(program, '');
-  const globals = optionsOf(program);
-  const all = places.map(({ path, next }) => ({ path, next: path === '' ? next : [...next, ...globals] }));
-  return { bash, zsh, fish }[shell](all);
+  const shared = optionsOf(program).filter(({ long }) => !['--version', '--help'].includes(long));
+  return { bash, zsh, fish }[shell](placesOf(program, shared));
 }
 
-function placesOf(command: Command, path: string): readonly Place[] {
-  const children = command.commands.map((child) => ({ word: child.name(), words: child.summary() }));
-  return [
-    { path, next: [...children, ...optionsOf(command)] },
-    ...command.commands.flatMap((child) => placesOf(child, `${path} ${child.name()}`.trim())),
-  ];
+function placesOf(command: Command, shared: readonly CompletedOption[]): readonly Place[] {
+  const place = {
+    path: pathOf(command),
+    commands: command.commands.map((child) => ({ name: child.name(), description: child.summary() })),
+    options: [...optionsOf(command), ...(command.parent === null ? [] : shared)],
+    arguments: command.registeredArguments.map(choicesOf),
+  };
+  return [place, ...command.commands.flatMap((child) => placesOf(child, shared))];
 }
 
-function optionsOf(command: Command): readonly { word: string; words: string }[] {
-  const own = command.options.map(({ long, description }) => ({ word: long ?? '', words: description }));
-  return [...own.filter(({ word }) => word !== ''), { word: '--help', words: 'show help' }].filter(
-    ({ word }, place, all) => all.findIndex((one) => one.word === word) === place,
-  );
+function optionsOf(command: Command): readonly CompletedOption[] {
+  return command
+    .createHelp()
+    .visibleOptions(command)
+    .map((option) => ({
+      short: option.short,
+      long: option.long ?? '',
+      description: option.description,
+      takesValue: option.required,
+      closed: choicesOf(option),
+    }));
 }
 
-const cases = (places: readonly Place[]) =>
-  places
-    .map(({ path, next }) => `    '${path}') echo '${next.map(({ word }) => word).join(' ')}' ;;`)
-    .join('\n');
+/** The branches of a shell `case`; keys with the same value share one. */
+function branches(rows: readonly (readonly [key: string, value: string])[]): string {
+  const keys = new Map<string, string[]>();
+  for (const [key, value] of rows) keys.set(value, [...(keys.get(value) ?? []), `'${key}'`]);
+  return [...keys].map(([value, same]) => `    ${same.join('|')}) ${value} ;;`).join('\n');
+}
 
+/** Closed sets by `place/--option` and `place/position`: their kind (`one`, `list` or `any`), then the values. */
+function valueRows(places: readonly Place[]): readonly (readonly [key: string, words: string])[] {
+  const words = (closed: Choices | undefined) =>
+    closed === undefined ? 'any' : [closed.isList ? 'list' : 'one', ...closed.choices].join(' ');
+  return places.flatMap(({ path, options, arguments: positions }) => [
+    ...options
+      .filter(({ takesValue }) => takesValue)
+      .flatMap(({ short, long, closed }) =>
+        [long, ...(short ? [short] : [])].map((name) => [`${path}/${name}`, words(closed)] as const),
+      ),
+    ...positions.flatMap((closed, at) => (closed ? [[`${path}/${at}`, words(closed)] as const] : [])),
+  ]);
+}
+
+const valuesFunction = (places: readonly Place[]) => `_sandbank_values() {
+  case "$1" in
+${branches(valueRows(places).map(([key, words]) => [key, `echo '${words}'`]))}
+    *) return 1 ;;
+  esac
+}`;
+
+/** bash splits words at colons; the line is therefore split again here, and completions begin after the last colon. */
 const bash = (
   places: readonly Place[],
 ) => `# Completion of sandbank for bash: source <(sandbank completion bash)
 _sandbank_next() {
   case "$1" in
-${cases(places)}
+${branches(
+  places.map(({ path, commands, options }) => [
+    path,
+    `echo '${[...commands.map(({ name }) => name), ...options.map(({ long }) => long)].join(' ')}'`,
+  ]),
+)}
     *) return 1 ;;
   esac
 }
+${valuesFunction(places)}
 _sandbank() {
-  local place='' word i
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    word="\${COMP_WORDS[i]}"
-    if _sandbank_next "\${place:+$place }$word" > /dev/null; then place="\${place:+$place }$word"; fi
+  local line="\${COMP_LINE:0:COMP_POINT}" place='' option='' count=0 found='' kind='one' before='' word i
+  local -a words
+  read -ra words <<< "$line"
+  [[ "$line" == *[[:space:]] ]] && words+=('')
+  local current="\${words[\${#words[@]} - 1]}"
+  for ((i = 1; i < \${#words[@]} - 1; i++)); do
+    word="\${words[i]}"
+    if [[ -n "$option" ]]; then option=''
+    elif [[ "$word" == -* ]]; then
+      if _sandbank_values "$place/$word" > /dev/null; then option="$word"; fi
+    elif _sandbank_next "\${place:+$place }$word" > /dev/null; then place="\${place:+$place }$word"
+    else count=$((count + 1)); fi
   done
-  COMPREPLY=($(compgen -W "$(_sandbank_next "$place")" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  if [[ -z "$option" && "$current" == --*=* ]]; then option="\${current%%=*}"; current="\${current#*=}"; fi
+  if found="$(_sandbank_values "$place/\${option:-$count}")"; then
+    kind="\${found%% *}"
+    found="\${found#"$kind"}"
+  fi
+  if [[ -z "$option" ]]; then found="$found $(_sandbank_next "$place")"; fi
+  if [[ "$kind" == list && "$current" == *,* ]]; then before="\${current%,*},"; current="\${current##*,}"; fi
+  COMPREPLY=()
+  while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -P "$before" -W "$found" -- "$current")
+  local typed="$before$current"
+  local colon="\${typed%"\${typed##*:}"}"
+  if [[ -n "$colon" && "$COMP_WORDBREAKS" == *:* ]]; then COMPREPLY=("\${COMPREPLY[@]#"$colon"}"); fi
 }
 complete -o default -F _sandbank sandbank
 `;
 
+const zshQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** In \`$fpath\` the file is the body of the function, which the first completion calls; sourced, it registers the function. */
 const zsh = (places: readonly Place[]) => `#compdef sandbank
-# Completion of sandbank for zsh: source <(sandbank completion zsh)
+# Completion of sandbank for zsh: source <(sandbank completion zsh), or a file _sandbank in $fpath
 _sandbank_next() {
   case "$1" in
-${cases(places)}
+${branches(
+  places.map(({ path, commands, options }) => [
+    path,
+    `next=(${[
+      ...commands.map(({ name, description }) => zshQuoted(`${name}:${description}`)),
+      ...options.map(({ long, description }) => zshQuoted(`${long}:${description}`)),
+    ].join(' ')})`,
+  ]),
+)}
     *) return 1 ;;
   esac
 }
+${valuesFunction(places)}
 _sandbank() {
-  local place='' word
+  local place='' option='' current="\${words[CURRENT]}" found word
+  local -i count=0
+  local -a next values
   for word in "\${(@)words[2,CURRENT-1]}"; do
-    if _sandbank_next "\${place:+$place }$word" > /dev/null; then place="\${place:+$place }$word"; fi
+    if [[ -n $option ]]; then option=''
+    elif [[ $word == -* ]]; then
+      if _sandbank_values "$place/$word" > /dev/null; then option=$word; fi
+    elif _sandbank_next "\${place:+$place }$word"; then place="\${place:+$place }$word"
+    else count+=1; fi
   done
-  compadd -- \${=$(_sandbank_next "$place")} || _files
+  if [[ -z $option && $current == --*=* ]]; then
+    option=\${current%%=*}
+    compset -P '*='
+  fi
+  if found=$(_sandbank_values "$place/\${option:-$count}"); then
+    values=(\${=found})
+    case $values[1] in
+      any) _files; return ;;
+      list) compset -P '*,' ;;
+    esac
+    shift values
+    compadd -a values
+    [[ -n $option ]] && return
+  fi
+  next=()
+  _sandbank_next "$place"
+  _describe 'command or option' next || [[ -n $found ]] || _files
 }
-compdef _sandbank sandbank
+if [[ \${funcstack[1]} == _sandbank ]]; then _sandbank "$@"; else compdef _sandbank sandbank; fi
 `;
 
-const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+const fishQuoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 const fish = (
   places: readonly Place[],
 ) => `# Completion of sandbank for fish: sandbank completion fish | source
-function __sandbank_place
-  set -l place
-  for word in (commandline -opc)[2..-1]
-    if contains -- (string join ' ' $place $word) $__sandbank_places; set place $place $word; end
-  end
-  test (string join ' ' $place) = "$argv[1]"
-end
-set -g __sandbank_places ${places
-  .filter(({ path }) => path !== '')
-  .map(({ path }) => quoted(path))
+set -g __sandbank_places ${places.flatMap(({ path }) => (path === '' ? [] : fishQuoted(path))).join(' ')}
+set -g __sandbank_valued ${valueRows(places)
+  .map(([key]) => fishQuoted(key))
   .join(' ')}
-${places
-  .flatMap(({ path, next }) =>
-    next.map(({ word, words }) => {
-      const what = word.startsWith('--') ? `-l ${word.slice(2)}` : `-f -a ${word}`;
-      return `complete -c sandbank -n ${quoted(`__sandbank_place "${path}"`)} ${what} -d ${quoted(words)}`;
-    }),
-  )
-  .join('\n')}
+# Whether the cursor follows this command, and this many of its arguments.
+function __sandbank_at
+  set -l place ''
+  set -l option ''
+  set -l count 0
+  for word in (commandline -opc)[2..-1]
+    if test -n "$option"
+      set option ''
+    else if string match -q -- '-*' $word
+      if contains -- "$place/$word" $__sandbank_valued; set option $word; end
+    else if contains -- (string trim -- "$place $word") $__sandbank_places
+      set place (string trim -- "$place $word")
+    else
+      set count (math $count + 1)
+    end
+  end
+  test "$place" = "$argv[1]"; and begin; test (count $argv) -lt 2; or test $count -eq $argv[2]; end
+end
+# The values behind those of the list that are typed already.
+function __sandbank_list
+  set -l typed (string replace -r -- '^--[^=]*=' '' (commandline -ct))
+  set -l before (string replace -rf -- '^(.*,).*$' '$1' "$typed")
+  for value in $argv; echo "$before$value"; end
+end
+complete -c sandbank -f
+${places.flatMap(fishLines).join('\n')}
 `;
+
+function fishLines({ path, commands, options, arguments: positions }: Place): readonly string[] {
+  const at = (...position: number[]) =>
+    `complete -c sandbank -n ${fishQuoted(['__sandbank_at', `"${path}"`, ...position].join(' '))}`;
+  return [
+    ...commands.map(({ name, description }) => `${at()} -a ${name} -d ${fishQuoted(description)}`),
+    ...options.map(
+      ({ long, description, takesValue, closed }) =>
+        `${at()} -l ${long.slice(2)}${takesValue ? fishValues(closed) : ''} -d ${fishQuoted(description)}`,
+    ),
+    ...positions.flatMap((closed, position) =>
+      closed ? [`${at(position)}${fishValues(closed)}`] : [`${at(position)} -F`],
+    ),
+  ];
+}
+
+function fishValues(closed: Choices | undefined): string {
+  if (closed === undefined) return ' -r -F';
+  const values = closed.choices.map(fishQuoted).join(' ');
+  return ` -x -a ${fishQuoted(closed.isList ? `(__sandbank_list ${values})` : values)}`;
+}

@@ -1,35 +1,47 @@
-import type { Command } from 'commander';
-import { type Exit, exits } from './problem.ts';
+import { type Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { type Exit, exits, wrongUsage } from './problem.ts';
+import type { Choices } from './reading.ts';
 import type { Session } from './session.ts';
 
-/** How a value is read from the command line; with a second argument it collects. */
-export type Read = (value: string, before: never) => unknown;
+/** How a value is read from the command line; with a second argument it collects. A closed set also has its choices. */
+export type Read = ((value: string, before: never) => unknown) & Partial<Choices>;
 
 export interface Spec<Options extends object> {
+  /** One short line, without a period. */
   readonly summary: string;
-  /** More than a line of what it does. */
+  /** Further sentences for the help of the command. */
   readonly details?: string;
   readonly options?: readonly (readonly [
     flags: string,
-    words: string,
+    description: string,
     read?: Read | undefined,
     byDefault?: unknown,
   ])[];
-  /** Each a command without the word `sandbank`, and what it does. */
-  readonly examples: readonly (readonly [command: string, words?: string])[];
-  /** Ends well unless it says otherwise. */
+  /** Readers that validate arguments, by the argument's name. The command still receives the text. */
+  readonly arguments?: Readonly<Record<string, Read>>;
+  /** Each a command line without `sandbank`, and what it does. */
+  readonly examples: readonly (readonly [command: string, description?: string])[];
+  /** Text after the examples. */
+  readonly notes?: string;
+  /** Returns the exit code; undefined is success. */
   readonly run: (session: Session, options: Options, ...args: string[]) => Promise<Exit | undefined>;
 }
 
 type Opening = (command: Command) => Session;
 
-/** How sessions are opened; set by whoever runs the program. */
+/** How sessions are opened; set by `onRun`. */
 const openings = new WeakMap<Command, Opening>();
 const endings = new WeakMap<Command, (exit: Exit) => void>();
+const choicesByPlace = new WeakMap<Option | Argument, Choices>();
 
 export function onRun(program: Command, open: Opening, end: (exit: Exit) => void): void {
   openings.set(program, open);
   endings.set(program, end);
+}
+
+/** The closed set of an option or argument, for shell completion. */
+export function choicesOf(place: Option | Argument): Choices | undefined {
+  return choicesByPlace.get(place);
 }
 
 /** Declares a command. `usage` is its name with its arguments, such as `get <id>`. */
@@ -42,10 +54,25 @@ export function declare<Options extends object = object>(
     .command(usage)
     .summary(spec.summary)
     .description(spec.details ? `${spec.summary}. ${spec.details}` : `${spec.summary}.`);
-  for (const [flags, words, read, byDefault] of spec.options ?? [])
-    if (read) command.option(flags, words, read as (value: string, before: unknown) => unknown, byDefault);
-    else command.option(flags, words, byDefault as string | undefined);
-  command.addHelpText('after', `\n${examplesText(spec.examples)}`);
+  for (const [flags, description, read, byDefault] of spec.options ?? []) {
+    const option = new Option(flags, description).default(byDefault);
+    if (read) {
+      option.argParser(reported(read, `a valid value for ${option.long}`));
+      remember(option, read);
+    }
+    command.addOption(option);
+  }
+  for (const argument of command.registeredArguments) {
+    const read = spec.arguments?.[argument.name()];
+    if (read === undefined) continue;
+    const check = reported(read, `a valid ${argument.name()}`);
+    argument.argParser((text: string) => {
+      check(text, undefined);
+      return text;
+    });
+    remember(argument, read);
+  }
+  command.addHelpText('after', `\n${examplesText(spec.examples)}${spec.notes ? `\n\n${spec.notes}` : ''}`);
   return command.action(async (...given: unknown[]) => {
     const args = given.slice(0, -2).filter((one): one is string => one !== undefined);
     const top = topOf(command);
@@ -56,18 +83,46 @@ export function declare<Options extends object = object>(
   });
 }
 
-/** A word that only groups commands: alone it shows them. */
+/** `help` of the program and of each group. */
+export const helpCommand = ['help [command]', 'Show the help of a command'] as const;
+
+/** A command that only groups others. Alone it shows their help. */
 export function group(parent: Command, name: string, summary: string): Command {
-  return parent.command(name).summary(summary).description(`${summary}.`);
+  return parent
+    .command(name)
+    .summary(summary)
+    .description(`${summary}.`)
+    .helpCommand(...helpCommand);
+}
+
+/** The words that lead to a command, such as `payments create`. */
+export function pathOf(command: Command): string {
+  return command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim();
 }
 
 function topOf(command: Command): Command {
   return command.parent === null ? command : topOf(command.parent);
 }
 
+/** An invalid value is wrong usage, in a message that names the value and its place. */
+function reported(read: Read, what: string): (text: string, before: unknown) => unknown {
+  return (text, before) => {
+    try {
+      return read(text, before as never);
+    } catch (error) {
+      if (!(error instanceof InvalidArgumentError)) throw error;
+      throw wrongUsage(`"${text}" is not ${what}. ${error.message}`);
+    }
+  };
+}
+
+function remember(place: Option | Argument, { choices, isList = false }: Read): void {
+  if (choices !== undefined) choicesByPlace.set(place, { choices, isList });
+}
+
 function examplesText(examples: Spec<object>['examples']): string {
-  const lines = examples.flatMap(([command, words]) => [
-    ...(words === undefined ? [] : [`  # ${words}`]),
+  const lines = examples.flatMap(([command, description]) => [
+    ...(description === undefined ? [] : [`  # ${description}`]),
     `  $ sandbank ${command}`,
   ]);
   return ['Examples:', ...lines].join('\n');

@@ -31,7 +31,7 @@ export interface AmountAsked {
  * twelve euros and others twelve cents, and a wrong guess is seen by nobody.
  */
 export function minorUnits({ amount, minor }: AmountAsked, currency: string): number | undefined {
-  if (amount !== undefined && minor !== undefined) throw wrongUsage('Give --amount or --minor, not both.');
+  if (amount !== undefined && minor !== undefined) throw wrongUsage('Pass --amount or --minor, not both.');
   if (minor !== undefined) {
     if (!/^\d{1,12}$/.test(minor))
       throw wrongUsage(`--minor takes a whole number of minor units, not "${minor}".`);

@@ -17,14 +17,14 @@ const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as c
 export type Paint = Readonly<Record<keyof typeof codes, (text: string) => string>>;
 
 /**
- * Where words go. The result goes to stdout, as text for people or with `--json` as one JSON value a line; everything that is
- * said beside it goes to stderr, so that a pipe gets the result alone. Colours and progress are for terminals.
+ * The result goes to stdout, as text for people or with `--json` as one JSON value per line. Messages go to stderr, so that a pipe receives
+ * only the result. Colours and progress are for terminals.
  */
 export class Output {
   readonly isJson: boolean;
-  /** For what goes to stdout. */
+  /** For text on stdout. */
   readonly paint: Paint;
-  /** For what goes to stderr. */
+  /** For text on stderr. */
   readonly paintAside: Paint;
   readonly #settings: OutputSettings;
   #hasProgress = false;
@@ -47,13 +47,13 @@ export class Output {
     this.#settings.stdout.write(`${text}\n`);
   }
 
-  /** Words beside the result. */
+  /** A message on stderr. */
   say(text: string): void {
     this.#clear();
     this.#settings.stderr.write(`${text}\n`);
   }
 
-  /** A line that the next one replaces; only a terminal shows it. */
+  /** A line that the next output replaces; only terminals show it. */
   progress(text: string): void {
     if (!this.#settings.stderr.isTTY) return;
     this.#hasProgress = true;
@@ -67,9 +67,35 @@ export class Output {
   }
 }
 
-/** Colours only on a terminal that wants them; NO_COLOR counts when it is set and not empty (no-color.org). */
-function paintFor({ isColoured, env }: OutputSettings, sink: Sink): Paint {
-  const isOn = isColoured && sink.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
+/** In this order: --no-color, FORCE_COLOR, NO_COLOR, TERM=dumb, then whether it is a terminal. docs/cli.md documents it. */
+function hasColours({ isColoured, env }: OutputSettings, sink: Sink): boolean {
+  if (!isColoured) return false;
+  // As in Node: FORCE_COLOR overrides NO_COLOR. Empty variables count as not set (no-color.org).
+  if (env.FORCE_COLOR) return !['0', 'false'].includes(env.FORCE_COLOR);
+  if (env.NO_COLOR || env.TERM === 'dumb') return false;
+  return sink.isTTY === true;
+}
+
+function paintFor(settings: OutputSettings, sink: Sink): Paint {
+  const isOn = hasColours(settings, sink);
   const painter = (code: number) => (text: string) => (isOn ? `\u001b[${code}m${text}\u001b[0m` : text);
   return Object.fromEntries(Object.entries(codes).map(([name, code]) => [name, painter(code)])) as Paint;
+}
+
+const statusColours: Readonly<Record<string, keyof Paint>> = {
+  ...coloured('green', 'authorized captured settled succeeded completed won enabled active intact accepted'),
+  ...coloured('yellow', 'pending requires_action processing partially_captured partially_refunded disputed'),
+  ...coloured('yellow', 'needs_response under_review in_review quoted funded converted sent running'),
+  ...coloured('red', 'failed charged_back lost returned refused disabled'),
+  ...coloured('dim', 'canceled expired archived exhausted refunded'),
+};
+
+function coloured(colour: keyof Paint, statuses: string): Record<string, keyof Paint> {
+  return Object.fromEntries(statuses.split(' ').map((status) => [status, colour]));
+}
+
+/** A status in its colour: green went well, yellow is open, red went wrong, dim has ended without effect. */
+export function paintStatus(paint: Paint, text: string): string {
+  const colour = statusColours[text.split(' ')[0] ?? ''];
+  return colour === undefined ? text : paint[colour](text);
 }

@@ -1,6 +1,6 @@
 import type { Spec } from './declare.ts';
 import { table } from './layout.ts';
-import type { Output } from './output.ts';
+import { type Output, paintStatus } from './output.ts';
 import { whole } from './reading.ts';
 
 export interface PageOptions {
@@ -10,10 +10,10 @@ export interface PageOptions {
 
 const limitMax = 100;
 
-/** The flags of every list. */
+/** The options of every list command. */
 export const pageOptions: NonNullable<Spec<PageOptions>['options']> = [
-  ['--limit <count>', `how many, 1 to ${limitMax} (20)`, whole(1, limitMax)],
-  ['--cursor <cursor>', 'go on where a page has ended'],
+  ['--limit <count>', `page size, 1 to ${limitMax} (20)`, whole(1, limitMax)],
+  ['--cursor <cursor>', 'continue after the previous page'],
 ];
 
 interface ListAnswer<Item> {
@@ -22,7 +22,10 @@ interface ListAnswer<Item> {
   readonly nextCursor: string | null;
 }
 
-/** One page: as the API returns it for machines, as a table for people, with an optional summary of the whole list above it. */
+export const noResults = 'No results.';
+const statusColumns = ['STATUS', 'OUTCOME'];
+
+/** One page: the API response for machines, a table for people, with an optional summary of the whole list above it. */
 export async function showPage<Item, Answer extends ListAnswer<Item>>(
   out: Output,
   pages: PromiseLike<Answer & ListAnswer<Item>>,
@@ -31,15 +34,19 @@ export async function showPage<Item, Answer extends ListAnswer<Item>>(
   summary?: (page: Answer) => string,
 ): Promise<void> {
   const page = await pages;
+  const painted = (item: Item) =>
+    row(item).map((cell, column) =>
+      statusColumns.includes(head[column] ?? '') ? paintStatus(out.paint, cell) : cell,
+    );
   out.show(page, () => {
-    const lines = page.data.length === 0 ? 'There are none.' : table(head, page.data.map(row));
+    const lines = page.data.length === 0 ? noResults : table(head, page.data.map(painted));
     return summary === undefined ? lines : `${summary(page)}\n\n${lines}`;
   });
   if (page.hasMore && !out.isJson)
-    out.say(out.paintAside.dim(`There are more: add --cursor ${page.nextCursor}`));
+    out.say(out.paintAside.dim(`More results: add --cursor ${page.nextCursor}`));
 }
 
-/** Only what was given: the API refuses fields that it does not know, and undefined is not a value. */
+/** Without the fields that are undefined: the API rejects them. */
 export function given<T extends object>(values: T): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }

@@ -1,4 +1,6 @@
 import { InvalidArgumentError } from 'commander';
+import { nearest } from '../src/kernel/nearest.ts';
+import { currencies } from './generated/values.ts';
 import { wrongUsage } from './problem.ts';
 
 /** A whole number within bounds. */
@@ -21,11 +23,67 @@ export function list(text: string, before: readonly string[] | undefined): reado
   return [...(before ?? []), ...items];
 }
 
-export function choice(...choices: readonly string[]): (text: string) => string {
-  return (text) => {
-    if (choices.includes(text)) return text;
-    throw new InvalidArgumentError(`It must be one of ${choices.join(', ')}.`);
+/** A reader of a closed set. Validation, suggestions and shell completion use the same `choices`. */
+export interface Choices {
+  readonly choices: readonly string[];
+  /** Whether the value is a list with commas. */
+  readonly isList: boolean;
+}
+
+export function choice(...choices: readonly string[]): ((text: string) => string) & Choices {
+  const read = (text: string) => oneOf(choices, text);
+  return Object.assign(read, { choices, isList: false });
+}
+
+/** Values that a set cannot enumerate. */
+export interface Others {
+  readonly pattern: RegExp;
+  /** For messages, such as `the id of a record`. */
+  readonly description: string;
+}
+
+/** As `choice`, of a set that is not closed. */
+export function choiceOr(
+  others: Others,
+  ...choices: readonly string[]
+): ((text: string) => string) & Choices {
+  const read = (text: string) => oneOf(choices, text, others);
+  return Object.assign(read, { choices, isList: false });
+}
+
+/** As `list`, of a closed set. */
+export function listOf(
+  choices: readonly string[],
+  others?: Others,
+): ((text: string, before: readonly string[] | undefined) => readonly string[]) & Choices {
+  const read = (text: string, before: readonly string[] | undefined) => {
+    const all = list(text, before);
+    return all.map((item) => oneOf(choices, item, others));
   };
+  return Object.assign(read, { choices, isList: true });
+}
+
+const readCurrency = choice(...currencies);
+
+/** An ISO 4217 code, in upper or lower case. */
+export const currency = Object.assign((text: string) => readCurrency(text.toUpperCase()), {
+  choices: currencies,
+  isList: false,
+});
+
+const listedMax = 60;
+
+function oneOf(choices: readonly string[], text: string, others?: Others): string {
+  if (choices.includes(text) || others?.pattern.test(text)) return text;
+  const meant = nearest(text, choices);
+  if (meant !== undefined) throw new InvalidArgumentError(`Did you mean ${meant}?`);
+  const rest = choices.length - listedMax;
+  const allowed = [
+    ...choices.slice(0, listedMax),
+    ...(rest > 0 ? [`${rest} more`] : []),
+    ...(others ? [others.description] : []),
+  ];
+  throw new InvalidArgumentError(`Allowed values: ${allowed.join(', ')}.`);
 }
 
 /** `name=value`, collected. */
@@ -60,14 +118,14 @@ export function time(text: string): string {
   return new Date(at).toISOString();
 }
 
-/** How far back: so many seconds before now, or an instant. Which clock says what now is, the command knows. */
+/** The start of a period: seconds before now, or an instant. The command decides by which clock. */
 export type Since = { readonly seconds: number } | { readonly at: string };
 
 export function since(text: string): Since {
   return /^[\dwdhms]*[wdhms]$/.test(text) ? { seconds: duration(text) } : { at: time(text) };
 }
 
-/** What stands in a value: JSON where it is JSON, else text. */
+/** Parses a value as JSON, and takes it as text when it is not JSON. */
 export function looseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -81,7 +139,7 @@ export function actionOrState(
   action: string | undefined,
   to: string | undefined,
 ): { readonly action?: string; readonly to?: string } {
-  if (action !== undefined && to !== undefined) throw wrongUsage('Give an action or --to, not both.');
+  if (action !== undefined && to !== undefined) throw wrongUsage('Pass an action or --to, not both.');
   if (action !== undefined) return { action };
   return to === undefined ? {} : { to };
 }

@@ -1,10 +1,11 @@
 import type { Writable } from 'node:stream';
-import { CommanderError } from 'commander';
-import { onRun } from './declare.ts';
-import { tellFailure } from './failure.ts';
+import { type Command, CommanderError } from 'commander';
+import { addStart } from './commands/start.ts';
+import { onRun, pathOf } from './declare.ts';
+import { reportFailure } from './failure.ts';
 import { Output, type Sink } from './output.ts';
-import { type Exit, exits } from './problem.ts';
-import { createProgram } from './program.ts';
+import { type Exit, exits, wrongUsage } from './problem.ts';
+import { createRoot, type GlobalOptions } from './root.ts';
 import { type Environment, Session } from './session.ts';
 
 /** Everything that a command reads and writes outside of files and sockets. */
@@ -18,27 +19,25 @@ function processIo(): CommandIo {
   return { stdin, stdout, stderr, env, directory: process.cwd() };
 }
 
-/**
- * Runs a command that the server program does not handle, and returns its exit code. `main.ts` imports this module only when such a
- * command is given, because a server start would otherwise wait for it to load.
- */
+/** Parses the arguments, runs the command and returns its exit code. */
 export async function runCommand(argv: readonly string[], io: CommandIo = processIo()): Promise<Exit> {
-  const program = createProgram();
-  // Commander writes help and usage errors itself. Commands that exist already do not inherit the setting.
+  const program = await programFor(argv);
+  const outputOf = ({ json, color = true }: GlobalOptions) =>
+    new Output({ ...io, isJson: json === true, isColoured: color });
+  let exit: Exit = exits.fine;
+  let failed = program;
+  // Commander writes help itself; its errors are reported below. Subcommands do not inherit the setting.
   for (const command of withChildren(program))
     command.configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
+      outputError: () => {
+        failed = command;
+      },
     });
-  const outputOf = ({ json, color = true }: { json?: boolean; color?: boolean }) =>
-    new Output({ ...io, isJson: json === true, isColoured: color });
-  let exit: Exit = exits.fine;
   onRun(
     program,
-    () => {
-      const asked = program.opts<{ url?: string; apiKey?: string; json?: boolean; color?: boolean }>();
-      return new Session(outputOf(asked), asked, io);
-    },
+    () => new Session(outputOf(program.opts()), program.opts(), io),
     (ended) => {
       exit = ended;
     },
@@ -47,12 +46,32 @@ export async function runCommand(argv: readonly string[], io: CommandIo = proces
     await program.parseAsync([...argv], { from: 'user' });
     return exit;
   } catch (error) {
-    // Commander has already written the help text or the usage error.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exits.fine : exits.usage;
-    return tellFailure(outputOf(program.opts()), error);
+    // The parser may fail before it reaches --json.
+    const out = outputOf({ ...program.opts<GlobalOptions>(), json: argv.includes('--json') });
+    if (!(error instanceof CommanderError)) return reportFailure(out, error);
+    if (error.exitCode === 0) return exits.fine;
+    return reportFailure(out, wrongUsage(usageMessage(error, failed, argv)));
   }
 }
 
-function withChildren(command: ReturnType<typeof createProgram>): readonly (typeof command)[] {
-  return [command, ...command.commands.flatMap((child) => withChildren(child as typeof command))];
+/** A server start loads only its own declaration: the modules of the other commands would delay it. */
+async function programFor(argv: readonly string[]): Promise<Command> {
+  if (argv[0] !== 'start') return (await import('./program.ts')).createProgram();
+  const program = createRoot();
+  addStart(program);
+  return program;
+}
+
+/** Commander's message as sentences, with the help that applies. */
+function usageMessage({ code, message }: CommanderError, failed: Command, argv: readonly string[]): string {
+  const path = `sandbank ${pathOf(failed)}`.trim();
+  if (code === 'commander.help')
+    return `A command is missing after "sandbank ${argv.filter((one) => !one.startsWith('-')).join(' ')}".`;
+  const plain = message.replace(/^error: /, '').replace(/\n\((Did you mean .*)\)$/, '. $1');
+  const sentence = `${plain.charAt(0).toUpperCase()}${plain.slice(1)}`.replace(/(?<![.?])$/, '.');
+  return `${sentence} Run "${path} --help" for help.`;
+}
+
+function withChildren(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap((child) => withChildren(child))];
 }

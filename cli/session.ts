@@ -1,6 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Operator, Sandbank } from '../sdk/client.ts';
-import { oldNameHint } from '../sdk/settings.ts';
 import type { Transport } from '../sdk/transport.ts';
 import type { Output } from './output.ts';
 import { CliProblem, exits, wrongUsage } from './problem.ts';
@@ -14,7 +13,7 @@ export interface Environment {
   readonly stderr: Writable;
 }
 
-/** What a command is run with. What costs something, the client above all, is made when it is asked for. */
+/** The context of a command. The client is created on first use. */
 export class Session {
   readonly out: Output;
   readonly env: Environment['env'];
@@ -46,14 +45,14 @@ export class Session {
     return readSettings(this.#asked, this.env, this.directory);
   }
 
-  /** What was given as `--url`, and nothing else. */
+  /** The value of `--url`, without defaults. */
   get urlGiven(): string | undefined {
     return this.#asked.url;
   }
 
   async sandbank({ retriesMax }: { readonly retriesMax?: number } = {}): Promise<Sandbank> {
     const { url } = this.settings;
-    const apiKey = this.#requiredKey();
+    const apiKey = await this.#requiredKey();
     const { Sandbank } = await import('../sdk/client.ts');
     return wellFormed(
       () =>
@@ -69,7 +68,7 @@ export class Session {
   /** For requests that no method of the client sends. */
   async transport(): Promise<Transport> {
     const { url } = this.settings;
-    const apiKey = this.#requiredKey();
+    const apiKey = await this.#requiredKey();
     const [{ Transport }, { connectionTo }, { apiVersion }] = await Promise.all([
       import('../sdk/transport.ts'),
       import('../sdk/settings.ts'),
@@ -80,14 +79,15 @@ export class Session {
     return wellFormed(() => new Transport(connectionTo(url, { onRetry }, headers)));
   }
 
-  #requiredKey(): string {
+  async #requiredKey(): Promise<string> {
     const { url, apiKey } = this.settings;
     if (apiKey === undefined)
       throw new CliProblem(
         `There is no API key for ${url}. ${keyAdvice(this.settings)}`,
         exits.authentication,
       );
-    if (!this.env.SANDBANK_API_KEY && this.env.SANDBANK_KEY === apiKey) this.out.say(oldNameHint);
+    if (!this.env.SANDBANK_API_KEY && this.env.SANDBANK_KEY === apiKey)
+      this.out.say((await import('../sdk/settings.ts')).oldNameHint);
     return apiKey;
   }
 
@@ -95,7 +95,7 @@ export class Session {
     const { url, operatorToken: token } = this.settings;
     if (token === undefined)
       throw new CliProblem(
-        `There is no operator token for ${url}. Set SANDBANK_OPERATOR_TOKEN to that of the server, or run the command in the folder where "sandbank start" runs.`,
+        `There is no operator token for ${url}. Set SANDBANK_OPERATOR_TOKEN to the server's token, or run the command in the folder where "sandbank start" runs.`,
         exits.authentication,
       );
     const { Operator } = await import('../sdk/operator.ts');
@@ -103,7 +103,7 @@ export class Session {
   }
 }
 
-/** The client complains of an address that is none; here that is a mistake in the command. */
+/** The client rejects a malformed address with a TypeError; on the command line that is wrong usage. */
 function wellFormed<T>(make: () => T): T {
   try {
     return make();

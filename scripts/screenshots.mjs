@@ -37,7 +37,7 @@ fs.writeFileSync(
   JSON.stringify({ organizations: [{ name: 'Acme Coffee', users: [person], applications }] }),
 );
 
-const program = `(await import('./dist/src/main.js')).main(['--port', '${port}', '--data', 'memory', '--seed', ${JSON.stringify(seed)}])`;
+const program = `(await import('./dist/cli/main.js')).main(['start', '--port', '${port}', '--data', 'memory', '--seed', ${JSON.stringify(seed)}])`;
 const server = spawn(process.execPath, ['--input-type=module', '--eval', program], {
   stdio: ['ignore', 'pipe', 'inherit'],
 });

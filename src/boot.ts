@@ -1,8 +1,10 @@
+import { readConfig, type StartFlags } from './config.ts';
 import { startEarly } from './early-start.ts';
 
-/** The program. An embedded server reserves its port and opens its database while the modules of the server are loaded. */
-export async function boot(argv: readonly string[]): Promise<void> {
-  const early = startEarly(argv);
-  const { main } = await import('./main.ts');
-  return main(argv, early);
+/** `sandbank start`. An embedded server reserves its port and opens its database while the modules of the server are loaded. */
+export async function boot(flags: StartFlags, env: NodeJS.ProcessEnv): Promise<void> {
+  const config = readConfig(flags, env);
+  const early = startEarly(config);
+  const { startServer } = await import('./main.ts');
+  return startServer(config, early);
 }

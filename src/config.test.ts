@@ -2,19 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { ConfigProblem, readConfig } from './config.ts';
+import { ConfigProblem, type Purpose, readConfig, type StartFlags } from './config.ts';
 
-const read = (argv: readonly string[], env: Record<string, string> = {}) => {
-  const invocation = readConfig(argv, env);
-  if ('show' in invocation) throw new Error(`nothing to configure: ${invocation.show}`);
-  return invocation.config;
-};
+const read = (flags: StartFlags, env: Record<string, string> = {}, purpose?: Purpose) =>
+  readConfig(flags, env, purpose);
 
 const shared = { DATABASE_URL: 'postgres://a:b@c/d', SANDBANK_SECRET: 's'.repeat(32) };
 
 describe('the configuration', () => {
   it('has defaults that are safe on a laptop', () => {
-    expect(read([])).toEqual({
+    expect(read({})).toEqual({
       port: 4000,
       host: '127.0.0.1',
       dataDirectory: resolve('.sandbank'),
@@ -40,18 +37,18 @@ describe('the configuration', () => {
     });
   });
 
-  it('uses sandbank.seed.json of the working directory, unless told otherwise or with a shared database', () => {
+  it('uses sandbank.seed.json of the working directory, unless another is named or with a shared database', () => {
     const folder = mkdtempSync(join(tmpdir(), 'sandbank-config-'));
     const file = join(folder, 'sandbank.seed.json');
     const directory = vi.spyOn(process, 'cwd').mockReturnValue(folder);
     try {
-      expect(read([]).seedFile).toBeUndefined();
+      expect(read({}).seedFile).toBeUndefined();
       writeFileSync(file, '{}');
-      expect(read([]).seedFile).toBe(file);
-      expect(read([], { SANDBANK_SEED: 'other.json' }).seedFile).toBe(join(folder, 'other.json'));
-      expect(read(['--seed', 'none']).seedFile).toBeUndefined();
-      expect(read([], shared).seedFile).toBeUndefined();
-      expect(read(['--seed', file], shared).seedFile).toBe(file);
+      expect(read({}).seedFile).toBe(file);
+      expect(read({}, { SANDBANK_SEED: 'other.json' }).seedFile).toBe(join(folder, 'other.json'));
+      expect(read({ seed: 'none' }).seedFile).toBeUndefined();
+      expect(read({}, shared).seedFile).toBeUndefined();
+      expect(read({ seed: file }, shared).seedFile).toBe(file);
     } finally {
       directory.mockRestore();
       rmSync(folder, { recursive: true });
@@ -59,37 +56,37 @@ describe('the configuration', () => {
   });
 
   it('repeats itself in memory only', () => {
-    expect(read(['--deterministic', '42'])).toMatchObject({ deterministic: '42', dataDirectory: undefined });
-    expect(read([], { SANDBANK_DETERMINISTIC: '42' }).deterministic).toBe('42');
-    expect(() => read(['--deterministic', '42', '--data', 'here'])).toThrow(/in memory/);
-    expect(() => read(['--deterministic', '42'], shared)).toThrow(/in memory/);
-    expect(() => read(['--deterministic', 'x'.repeat(101)])).toThrow(/at most 100/);
+    expect(read({ deterministic: '42' })).toMatchObject({ deterministic: '42', dataDirectory: undefined });
+    expect(read({}, { SANDBANK_DETERMINISTIC: '42' }).deterministic).toBe('42');
+    expect(() => read({ deterministic: '42', data: 'here' })).toThrow(/in memory/);
+    expect(() => read({ deterministic: '42' }, shared)).toThrow(/in memory/);
+    expect(() => read({ deterministic: 'x'.repeat(101) })).toThrow(/at most 100/);
   });
 
   it('reads the hosts that requests may name', () => {
     expect(
-      read([], { SANDBANK_ALLOWED_HOSTS: 'sandbank, host.docker.internal,[fd00::1],*.example.com' }),
+      read({}, { SANDBANK_ALLOWED_HOSTS: 'sandbank, host.docker.internal,[fd00::1],*.example.com' }),
     ).toMatchObject({
       allowedHosts: ['sandbank', 'host.docker.internal', 'fd00::1', '*.example.com'],
     });
-    expect(read(['--allowed-hosts', 'a'], { SANDBANK_ALLOWED_HOSTS: 'b' }).allowedHosts).toEqual(['a']);
+    expect(read({ allowedHosts: 'a' }, { SANDBANK_ALLOWED_HOSTS: 'b' }).allowedHosts).toEqual(['a']);
     for (const wrong of ['a:80', 'http://a', '*', 'a b', '*.', 'a/*'])
-      expect(() => read([], { SANDBANK_ALLOWED_HOSTS: wrong }), wrong).toThrow(/SANDBANK_ALLOWED_HOSTS/);
-    expect(() => read([], { SANDBANK_ALLOWED_HOSTS: Array(101).fill('a').join() })).toThrow(/at most 100/);
+      expect(() => read({}, { SANDBANK_ALLOWED_HOSTS: wrong }), wrong).toThrow(/SANDBANK_ALLOWED_HOSTS/);
+    expect(() => read({}, { SANDBANK_ALLOWED_HOSTS: Array(101).fill('a').join() })).toThrow(/at most 100/);
   });
 
   it('limits the rate on a shared database, unless told otherwise', () => {
-    expect(read([], shared)).toMatchObject({ rateLimit: 100, dataDirectory: undefined });
-    expect(read([], { ...shared, SANDBANK_RATE_LIMIT: 'off' }).rateLimit).toBeUndefined();
-    expect(read([], { SANDBANK_RATE_LIMIT: '7' }).rateLimit).toBe(7);
+    expect(read({}, shared)).toMatchObject({ rateLimit: 100, dataDirectory: undefined });
+    expect(read({}, { ...shared, SANDBANK_RATE_LIMIT: 'off' }).rateLimit).toBeUndefined();
+    expect(read({}, { SANDBANK_RATE_LIMIT: '7' }).rateLimit).toBe(7);
   });
 
   it('keeps webhooks out of the network of a shared server, unless told otherwise', () => {
-    expect(read([], shared)).toMatchObject({ allowsPrivateWebhooks: false, secret: shared.SANDBANK_SECRET });
-    expect(read([], { ...shared, SANDBANK_PRIVATE_WEBHOOKS: 'on' }).allowsPrivateWebhooks).toBe(true);
-    expect(read([], { SANDBANK_PRIVATE_WEBHOOKS: 'off' }).allowsPrivateWebhooks).toBe(false);
-    expect(read([], { SANDBANK_ATTEMPT_DAYS: '7' }).attemptDays).toBe(7);
-    expect(read([], { SANDBANK_REQUEST_DAYS: '1' }).requestDays).toBe(1);
+    expect(read({}, shared)).toMatchObject({ allowsPrivateWebhooks: false, secret: shared.SANDBANK_SECRET });
+    expect(read({}, { ...shared, SANDBANK_PRIVATE_WEBHOOKS: 'on' }).allowsPrivateWebhooks).toBe(true);
+    expect(read({}, { SANDBANK_PRIVATE_WEBHOOKS: 'off' }).allowsPrivateWebhooks).toBe(false);
+    expect(read({}, { SANDBANK_ATTEMPT_DAYS: '7' }).attemptDays).toBe(7);
+    expect(read({}, { SANDBANK_REQUEST_DAYS: '1' }).requestDays).toBe(1);
   });
 
   it('writes its address beside its data, to another file, or nowhere', () => {
@@ -102,89 +99,87 @@ describe('the configuration', () => {
   });
 
   it('trusts no proxy unless it is listed', () => {
-    expect(read([], { SANDBANK_TRUSTED_PROXIES: '10.0.0.0/8, fd00::/8,192.0.2.1' }).trustedProxies).toEqual([
+    expect(read({}, { SANDBANK_TRUSTED_PROXIES: '10.0.0.0/8, fd00::/8,192.0.2.1' }).trustedProxies).toEqual([
       '10.0.0.0/8',
       'fd00::/8',
       '192.0.2.1',
     ]);
-    expect(read([], { SANDBANK_TRUSTED_PROXIES: ' ' }).trustedProxies).toEqual([]);
+    expect(read({}, { SANDBANK_TRUSTED_PROXIES: ' ' }).trustedProxies).toEqual([]);
   });
 
   it('goes on serving for a while before it stops, if it is told to', () => {
-    expect(read([], { SANDBANK_DRAIN_SECONDS: '15' }).drainSeconds).toBe(15);
+    expect(read({}, { SANDBANK_DRAIN_SECONDS: '15' }).drainSeconds).toBe(15);
     for (const wrong of ['-1', '301', '1.5', 'ten'])
-      expect(() => read([], { SANDBANK_DRAIN_SECONDS: wrong })).toThrow(/from 0 to 300/);
+      expect(() => read({}, { SANDBANK_DRAIN_SECONDS: wrong })).toThrow(/from 0 to 300/);
   });
 
   it('limits the wait for a statement, within bounds', () => {
-    expect(read([], { SANDBANK_STATEMENT_TIMEOUT: '30' }).statementSeconds).toBe(30);
+    expect(read({}, { SANDBANK_STATEMENT_TIMEOUT: '30' }).statementSeconds).toBe(30);
     for (const wrong of ['0', '601', '1.5', '10s'])
-      expect(() => read([], { SANDBANK_STATEMENT_TIMEOUT: wrong })).toThrow(/from 1 to 600/);
+      expect(() => read({}, { SANDBANK_STATEMENT_TIMEOUT: wrong })).toThrow(/from 1 to 600/);
   });
 
   it('needs a secret with a shared database to start, and none to verify', () => {
     const { DATABASE_URL } = shared;
-    expect(() => read([], { DATABASE_URL })).toThrow(/SANDBANK_SECRET is missing/);
-    expect(read(['verify'], { DATABASE_URL }).secret).toBeUndefined();
+    expect(() => read({}, { DATABASE_URL })).toThrow(/SANDBANK_SECRET is missing/);
+    expect(read({}, { DATABASE_URL }, 'inspect').secret).toBeUndefined();
   });
 
   it('takes a flag before a variable, and an empty variable for none', () => {
-    expect(read(['--port', '1'], { PORT: '2' }).port).toBe(1);
-    expect(read([], { PORT: '2' }).port).toBe(2);
-    expect(read([], { PORT: '' }).port).toBe(4000);
-    expect(read(['--data', 'memory']).dataDirectory).toBeUndefined();
-    expect(read([], { SANDBANK_METRICS: 'on' }).hasMetrics).toBe(true);
-    expect(read([], { SANDBANK_PUBLIC_URL: 'https://pay.test/' }).publicUrl).toBe('https://pay.test');
+    expect(read({ port: '1' }, { PORT: '2' }).port).toBe(1);
+    expect(read({}, { PORT: '2' }).port).toBe(2);
+    expect(read({}, { PORT: '' }).port).toBe(4000);
+    expect(read({ data: 'memory' }).dataDirectory).toBeUndefined();
+    expect(read({}, { SANDBANK_METRICS: 'on' }).hasMetrics).toBe(true);
+    expect(read({}, { SANDBANK_PUBLIC_URL: 'https://pay.test/' }).publicUrl).toBe('https://pay.test');
   });
 
-  it.each([
-    [['--port', '65536'], {}, 'port'],
-    [['--port', '-1'], {}, 'port'],
-    [['--port', '0x10'], {}, 'port'],
-    [['--host', 'a b'], {}, 'host'],
-    [['--role', 'boss'], {}, 'all, api, worker'],
-    [['--role', 'api'], {}, 'DATABASE_URL'],
-    [['--colour'], {}, '--colour'],
-    [['stray'], {}, 'stray'],
-    [[], { SANDBANK_RATE_LIMIT: '0' }, 'SANDBANK_RATE_LIMIT'],
-    [[], { SANDBANK_RATE_LIMIT: '1.5' }, 'SANDBANK_RATE_LIMIT'],
-    [[], { LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],
-    [[], { SANDBANK_METRICS: 'yes' }, 'SANDBANK_METRICS'],
-    [[], { SANDBANK_PUBLIC_URL: 'ftp://x' }, 'SANDBANK_PUBLIC_URL'],
-    [[], { SANDBANK_TRUSTED_PROXIES: 'proxy.internal' }, 'SANDBANK_TRUSTED_PROXIES'],
-    [[], { SANDBANK_TRUSTED_PROXIES: '10.0.0.0/8,' }, 'SANDBANK_TRUSTED_PROXIES'],
-    [[], { SANDBANK_TRUSTED_PROXIES: '10.0.0.0/33' }, 'SANDBANK_TRUSTED_PROXIES'],
-    [[], { SANDBANK_TRUSTED_PROXIES: '::/0' }, 'clients could claim any address'],
-    [[], { SANDBANK_TRUSTED_PROXIES: Array(101).fill('10.0.0.1').join(',') }, 'at most 100'],
-    [[], { SANDBANK_SECRET: 'short' }, 'SANDBANK_SECRET'],
-    [[], { SANDBANK_PRIVATE_WEBHOOKS: 'yes' }, 'SANDBANK_PRIVATE_WEBHOOKS'],
-    [[], { SANDBANK_ATTEMPT_DAYS: '0' }, 'SANDBANK_ATTEMPT_DAYS'],
-    [[], { SANDBANK_REQUEST_DAYS: '1.5' }, 'SANDBANK_REQUEST_DAYS'],
-  ])('refuses %j %j in a sentence that names it', (argv, env, name) => {
-    expect(() => read(argv as string[], env as Record<string, string>)).toThrow(ConfigProblem);
-    expect(() => read(argv as string[], env as Record<string, string>)).toThrow(name as string);
+  it.each<[StartFlags, Readonly<Record<string, string>>, string]>([
+    [{ port: '65536' }, {}, 'port'],
+    [{ port: '-1' }, {}, 'port'],
+    [{ port: '0x10' }, {}, 'port'],
+    [{ host: 'a b' }, {}, 'host'],
+    [{ role: 'boss' }, {}, 'all, api, worker'],
+    [{ role: 'api' }, {}, 'DATABASE_URL'],
+    [{}, { SANDBANK_RATE_LIMIT: '0' }, 'SANDBANK_RATE_LIMIT'],
+    [{}, { SANDBANK_RATE_LIMIT: '1.5' }, 'SANDBANK_RATE_LIMIT'],
+    [{}, { LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],
+    [{}, { SANDBANK_METRICS: 'yes' }, 'SANDBANK_METRICS'],
+    [{}, { SANDBANK_PUBLIC_URL: 'ftp://x' }, 'SANDBANK_PUBLIC_URL'],
+    [{}, { SANDBANK_TRUSTED_PROXIES: 'proxy.internal' }, 'SANDBANK_TRUSTED_PROXIES'],
+    [{}, { SANDBANK_TRUSTED_PROXIES: '10.0.0.0/8,' }, 'SANDBANK_TRUSTED_PROXIES'],
+    [{}, { SANDBANK_TRUSTED_PROXIES: '10.0.0.0/33' }, 'SANDBANK_TRUSTED_PROXIES'],
+    [{}, { SANDBANK_TRUSTED_PROXIES: '::/0' }, 'clients could claim any address'],
+    [{}, { SANDBANK_TRUSTED_PROXIES: Array(101).fill('10.0.0.1').join(',') }, 'at most 100'],
+    [{}, { SANDBANK_SECRET: 'short' }, 'SANDBANK_SECRET'],
+    [{}, { SANDBANK_PRIVATE_WEBHOOKS: 'yes' }, 'SANDBANK_PRIVATE_WEBHOOKS'],
+    [{}, { SANDBANK_ATTEMPT_DAYS: '0' }, 'SANDBANK_ATTEMPT_DAYS'],
+    [{}, { SANDBANK_REQUEST_DAYS: '1.5' }, 'SANDBANK_REQUEST_DAYS'],
+  ])('refuses %j %j in a sentence that names it', (flags, env, name) => {
+    expect(() => read(flags, env)).toThrow(ConfigProblem);
+    expect(() => read(flags, env)).toThrow(name);
   });
 
   it('never repeats a database URL, since it may hold a password', () => {
-    expect(() => read([], { DATABASE_URL: 'mysql://u:hunter2@h/d' })).toThrow(/^(?!.*hunter2).*DATABASE_URL/);
+    expect(() => read({}, { DATABASE_URL: 'mysql://u:hunter2@h/d' })).toThrow(/^(?!.*hunter2).*DATABASE_URL/);
   });
 
   it('sends traces where the variables of OpenTelemetry name a collector, and to none that it does not speak with', () => {
     const to = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
-    expect(read([], to).hasTraces).toBe(true);
-    expect(read([], { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://c.example/v1/traces' }).hasTraces).toBe(
+    expect(read({}, to).hasTraces).toBe(true);
+    expect(read({}, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://c.example/v1/traces' }).hasTraces).toBe(
       true,
     );
-    expect(read([], { ...to, OTEL_SDK_DISABLED: 'true' }).hasTraces).toBe(false);
-    expect(read([], { ...to, OTEL_TRACES_EXPORTER: 'none' }).hasTraces).toBe(false);
-    expect(read(['--deterministic', 'seed'], to).hasTraces).toBe(false);
-    expect(() => read([], { ...to, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })).toThrow(/4318/);
-    expect(() => read([], { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' })).toThrow(ConfigProblem);
+    expect(read({}, { ...to, OTEL_SDK_DISABLED: 'true' }).hasTraces).toBe(false);
+    expect(read({}, { ...to, OTEL_TRACES_EXPORTER: 'none' }).hasTraces).toBe(false);
+    expect(read({ deterministic: 'seed' }, to).hasTraces).toBe(false);
+    expect(() => read({}, { ...to, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })).toThrow(/4318/);
+    expect(() => read({}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' })).toThrow(ConfigProblem);
   });
 
   it('tells more of a server that is shared', () => {
     const shared = { DATABASE_URL: 'postgres://a@b/c', SANDBANK_SECRET: 'x'.repeat(32) };
-    expect(read([], shared).logLevel).toBe('info');
-    expect(read([], { ...shared, LOG_LEVEL: 'error' }).logLevel).toBe('error');
+    expect(read({}, shared).logLevel).toBe('info');
+    expect(read({}, { ...shared, LOG_LEVEL: 'error' }).logLevel).toBe('error');
   });
 });

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { readDatabaseUrl } from './kernel/database-url.ts';
 import { readHostList } from './kernel/host-list.ts';
 import { readNetworks } from './networks.ts';
@@ -65,39 +64,33 @@ const requestDaysDefault = '7';
 const drainSecondsMax = 300;
 const statementSecondsMax = 600;
 
-/** A wrong flag or variable. Its message is one sentence for the person at the terminal. */
+/** An invalid flag or variable. Its message is one sentence for the person at the terminal. */
 export class ConfigProblem extends Error {
   override readonly name = 'ConfigProblem';
 }
 
-export type Invocation =
-  | { readonly show: 'help' | 'version' }
-  | {
-      readonly command: Command;
-      readonly config: Config;
-      readonly isJson: boolean;
-      readonly heads: HeadsAsked;
-    };
-
-/** Of `verify`: the file of heads that were noted before, and whether today's are printed and nothing else. */
-export interface HeadsAsked {
-  readonly file: string | undefined;
-  readonly isPrint: boolean;
+/** The flags of `sandbank start`, as the argument parser of the command line gives them. */
+export interface StartFlags {
+  readonly port?: string | undefined;
+  readonly host?: string | undefined;
+  readonly allowedHosts?: string | undefined;
+  readonly data?: string | undefined;
+  readonly seed?: string | undefined;
+  readonly deterministic?: string | undefined;
+  readonly import?: string | undefined;
+  readonly exportOnExit?: string | undefined;
+  readonly role?: string | undefined;
+  readonly metrics?: boolean | undefined;
 }
 
-const commands = ['start', 'verify'] as const;
-export type Command = (typeof commands)[number];
+/** Commands that only open the database need no `SANDBANK_SECRET`. */
+export type Purpose = 'serve' | 'inspect';
 
 export function readConfig(
-  argv: readonly string[],
+  flags: StartFlags,
   env: Readonly<Record<string, string | undefined>>,
-): Invocation {
-  const { values: flags, positionals } = readFlags(argv);
-  if (flags.help) return { show: 'help' };
-  if (flags.version) return { show: 'version' };
-  const [name = 'start', ...others] = positionals;
-  const command = oneOf(commands, name, 'The command');
-  if (others.length > 0) throw new ConfigProblem(`One command at a time, not also "${others[0]}".`);
+  purpose: Purpose = 'serve',
+): Config {
   const value = (flag: string | undefined, variable: string): string | undefined =>
     flag ?? (env[variable] || undefined);
 
@@ -121,7 +114,7 @@ export function readConfig(
     hasTraces: deterministic === undefined && tracesOf(env),
     publicUrl: publicUrlOf(env.SANDBANK_PUBLIC_URL || undefined),
     trustedProxies: trustedProxiesOf(env.SANDBANK_TRUSTED_PROXIES || ''),
-    allowedHosts: allowedHostsOf(value(flags['allowed-hosts'], 'SANDBANK_ALLOWED_HOSTS') ?? ''),
+    allowedHosts: allowedHostsOf(value(flags.allowedHosts, 'SANDBANK_ALLOWED_HOSTS') ?? ''),
     secret: secretOf(env.SANDBANK_SECRET || undefined, 'SANDBANK_SECRET'),
     allowsPrivateWebhooks: switchOf(
       env.SANDBANK_PRIVATE_WEBHOOKS || (databaseUrl === undefined ? 'on' : 'off'),
@@ -136,7 +129,7 @@ export function readConfig(
     requestDays: daysOf(env.SANDBANK_REQUEST_DAYS || requestDaysDefault, 'SANDBANK_REQUEST_DAYS'),
     operatorToken: secretOf(env.SANDBANK_OPERATOR_TOKEN || undefined, 'SANDBANK_OPERATOR_TOKEN'),
     importFile: flags.import === undefined ? undefined : resolve(flags.import),
-    exportFile: flags['export-on-exit'] === undefined ? undefined : resolve(flags['export-on-exit']),
+    exportFile: flags.exportOnExit === undefined ? undefined : resolve(flags.exportOnExit),
     drainSeconds: secondsOf(env.SANDBANK_DRAIN_SECONDS || '0', 'SANDBANK_DRAIN_SECONDS', 0, drainSecondsMax),
     statementSeconds: secondsOf(
       env.SANDBANK_STATEMENT_TIMEOUT || '10',
@@ -145,7 +138,7 @@ export function readConfig(
       statementSecondsMax,
     ),
   };
-  if (command === 'start' && databaseUrl !== undefined && config.secret === undefined) {
+  if (purpose === 'serve' && databaseUrl !== undefined && config.secret === undefined) {
     throw new ConfigProblem(
       'SANDBANK_SECRET is missing: with DATABASE_URL all nodes need the same one, to encrypt the secrets of webhooks. "openssl rand -hex 32" makes one; keep it as safe as the database.',
     );
@@ -163,47 +156,7 @@ export function readConfig(
       `--role ${config.role} needs DATABASE_URL: an embedded database has one process, which does everything.`,
     );
   }
-  const isPrint = flags['print-heads'] === true;
-  for (const [flag, isGiven] of [
-    ['--json', flags.json],
-    ['--heads', flags.heads],
-    ['--print-heads', isPrint],
-  ] as const)
-    if (isGiven && command !== 'verify') throw new ConfigProblem(`${flag} goes with verify.`);
-  const heads = { file: flags.heads === undefined ? undefined : resolve(flags.heads), isPrint };
-  return { command, config: Object.freeze(config), isJson: flags.json === true, heads };
-}
-
-function readFlags(argv: readonly string[]) {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean' } as const;
-  try {
-    return parseArgs({
-      args: [...argv],
-      options: {
-        port: text,
-        host: text,
-        'allowed-hosts': text,
-        data: text,
-        seed: text,
-        deterministic: text,
-        import: text,
-        'export-on-exit': text,
-        role: text,
-        metrics: flag,
-        json: flag,
-        heads: text,
-        'print-heads': flag,
-        help: flag,
-        version: flag,
-      },
-      strict: true,
-      allowPositionals: true,
-    });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message.split('. ')[0] : String(error);
-    throw new ConfigProblem(`${reason}; --help lists the flags.`);
-  }
+  return Object.freeze(config);
 }
 
 function portOf(text: string): number {

@@ -1,11 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Config, ConfigProblem, readConfig } from './config.ts';
+import { type Config, readConfig } from './config.ts';
 import type { Database } from './db/database.ts';
 import { migrate, pendingMigrations } from './db/migrate.ts';
 import { openPglite } from './db/pglite.ts';
 import { openPostgres } from './db/postgres.ts';
 import { readDatabaseUrl } from './kernel/database-url.ts';
+
+/** A command that cannot do its work. Its message is for the person at the terminal. */
+export class CommandProblem extends Error {
+  override readonly name = 'CommandProblem';
+}
 
 export interface DatabaseAsked {
   /** What was given as `--data`. */
@@ -31,7 +36,7 @@ export async function migrateWith({
   isLook,
   ...asked
 }: DatabaseAsked & { readonly isLook: boolean }): Promise<MigrationReport> {
-  const config = configOf(asked);
+  const config = readConfig({ data: asked.data }, asked.env, 'inspect');
   const database = isLook ? await openExisting(config, fail) : await openOrMake(config);
   try {
     const { applied } = isLook ? { applied: [] } : await migrate(database);
@@ -43,7 +48,7 @@ export async function migrateWith({
 
 /** For `sandbank doctor`: what can be said of the database without a server. */
 export async function inspectWith(asked: DatabaseAsked): Promise<DatabaseFindings> {
-  const config = configOf(asked);
+  const config = readConfig({ data: asked.data }, asked.env, 'inspect');
   const database = await openExisting(config, fail);
   try {
     const [row] = await database.query<{ version: string }>(
@@ -63,15 +68,15 @@ export async function openExisting(
   onCrash: (error: Error) => void,
 ): Promise<Database> {
   if (databaseUrl !== undefined) return openPostgres(databaseUrl, () => undefined);
-  if (dataDirectory === undefined) throw new ConfigProblem('A database in memory ends with its server.');
+  if (dataDirectory === undefined) throw new CommandProblem('A database in memory ends with its server.');
   if (!existsSync(join(dataDirectory, 'db')))
-    throw new ConfigProblem(`There is no database in ${dataDirectory}; choose the directory with --data.`);
+    throw new CommandProblem(`There is no database in ${dataDirectory}; choose the directory with --data.`);
   return openPglite({ dataDirectory, onCrash });
 }
 
 async function openOrMake({ databaseUrl, dataDirectory }: Config): Promise<Database> {
   if (databaseUrl !== undefined) return openPostgres(databaseUrl, () => undefined);
-  if (dataDirectory === undefined) throw new ConfigProblem('A database in memory ends with its server.');
+  if (dataDirectory === undefined) throw new CommandProblem('A database in memory ends with its server.');
   return openPglite({ dataDirectory, onCrash: fail });
 }
 
@@ -84,13 +89,6 @@ export function whereData({
     return `PostgreSQL at ${'shown' in read ? read.shown : 'a host'} (persists)`;
   }
   return dataDirectory === undefined ? 'in memory (gone when it stops)' : `${dataDirectory} (persists)`;
-}
-
-/** As for `verify`: nothing is served, so no secret is asked for. */
-function configOf({ data, env }: DatabaseAsked): Config {
-  const invocation = readConfig(['verify', ...(data === undefined ? [] : ['--data', data])], env);
-  if ('show' in invocation) throw new ConfigProblem('--help stands alone.');
-  return invocation.config;
 }
 
 /** The thread of the embedded database has ended: nothing can be done with it any more. */

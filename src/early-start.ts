@@ -1,4 +1,4 @@
-import { type Config, readConfig } from './config.ts';
+import type { Config } from './config.ts';
 import { fail } from './database-command.ts';
 import type { Database } from './db/database.ts';
 import { openPglite } from './db/pglite.ts';
@@ -12,10 +12,9 @@ export interface EarlyStart {
   readonly database: Promise<Database> | undefined;
 }
 
-/** Undefined for other commands, for PostgreSQL, and for arguments that are not valid: the program reports those itself. */
-export function startEarly(argv: readonly string[]): EarlyStart | undefined {
-  const config = configOf(argv);
-  if (!config || config.databaseUrl !== undefined) return undefined;
+/** Undefined for PostgreSQL: see `reserve`. */
+export function startEarly(config: Config): EarlyStart | undefined {
+  if (config.databaseUrl !== undefined) return undefined;
   const port = reserve(config);
   // A mistake in a file must be reported before anything is created.
   const hasFiles = config.seedFile !== undefined || config.importFile !== undefined;
@@ -39,13 +38,4 @@ async function open(
 ): Promise<Database> {
   await port;
   return openPglite({ dataDirectory, onCrash: fail, limits: statementLimit(statementSeconds) });
-}
-
-function configOf(argv: readonly string[]): Config | undefined {
-  try {
-    const invocation = readConfig(argv, process.env);
-    return 'config' in invocation && invocation.command === 'start' ? invocation.config : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -22,11 +22,15 @@ export interface EmbeddedOptions {
 /** Starts a server in memory, with the settings of the command line. It leaves no files behind and reads no environment variables. */
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embedded> {
   const { port = 0, seed, logLevel = 'silent' } = options;
-  const flags = ['--port', String(port), '--data', 'memory'];
-  if (seed !== undefined) flags.push('--deterministic', String(seed));
-  const invocation = readConfig(flags, { LOG_LEVEL: logLevel });
-  if (!('config' in invocation)) throw new Error('a server was asked for');
-  const server = await createServer(invocation.config);
+  const config = readConfig(
+    {
+      port: String(port),
+      data: 'memory',
+      deterministic: seed === undefined ? undefined : String(seed),
+    },
+    { LOG_LEVEL: logLevel },
+  );
+  const server = await createServer(config);
   try {
     const url = await server.listen();
     releaseProcess(server.app.server);

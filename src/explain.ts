@@ -1,4 +1,5 @@
 import { ConfigProblem } from './config.ts';
+import { CommandProblem } from './database-command.ts';
 import { DataDirectoryLocked } from './db/data-directory-lock.ts';
 import { MigrationChanged, MigrationStuck } from './db/migrate.ts';
 import { VaultProblem } from './engine/vault.ts';
@@ -10,6 +11,7 @@ import { SnapshotFileProblem } from './snapshot-files.ts';
 export function explain(error: unknown): string {
   const isKnown =
     error instanceof ConfigProblem ||
+    error instanceof CommandProblem ||
     error instanceof SeedProblem ||
     error instanceof SnapshotFileProblem ||
     error instanceof DataDirectoryLocked ||

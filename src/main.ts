@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { type Command, type Config, ConfigProblem, type HeadsAsked, readConfig } from './config.ts';
+import { type Config, ConfigProblem, readConfig } from './config.ts';
 import {
+  CommandProblem,
   type DatabaseAsked,
   type DatabaseFindings,
   fail,
@@ -14,96 +15,71 @@ import type { Database } from './db/database.ts';
 import { pendingMigrations } from './db/migrate.ts';
 import type { EarlyStart } from './early-start.ts';
 import { explain } from './explain.ts';
-import { packageVersion } from './places.ts';
 import { start } from './start.ts';
-import { usage } from './usage.ts';
-import { usersCommand } from './users-command.ts';
+import { createLink, type LinkAsked } from './users-command.ts';
 import { headsText, parseHeads, type Verification, verificationText, verify } from './verify.ts';
-import { webhooksCommand } from './webhooks-command.ts';
 
-/** The commands of the server itself. What a person can fix is reported in one sentence, without a stack trace. */
-export async function main(argv: readonly string[], early?: EarlyStart): Promise<void> {
-  let name: Command | 'users' | 'webhooks' = 'start';
-  try {
-    if (argv[0] === 'webhooks') {
-      name = 'webhooks';
-      const { output, isValid } = await webhooksCommand(argv.slice(1), process.env, process.stdin);
-      console.log(output);
-      if (!isValid) process.exitCode = 1;
-      return;
-    }
-    if (argv[0] === 'users') {
-      name = 'users';
-      return console.log(await usersCommand(argv.slice(1), process.env));
-    }
-    const invocation = readConfig(argv, process.env);
-    if ('show' in invocation) return console.log(invocation.show === 'help' ? usage : packageVersion());
-    const { command, config, isJson, heads } = invocation;
-    name = command;
-    if (command === 'verify') await check(config, isJson, heads);
-    else await start(config, early);
-  } catch (error) {
-    const what = failures[name];
-    console.error(`${what}. ${explain(error)}`);
-    process.exitCode = 1;
-  }
+export { examineSignature } from './signature-check.ts';
+
+/**
+ * The commands that open the database themselves, for the command line. Each fails with a `ConfigProblem` (an invalid setting) or a
+ * `CommandProblem`, whose message a person can act on.
+ */
+export function startServer(config: Config, early: EarlyStart | undefined): Promise<void> {
+  return start(config, early).catch(rethrowExplained);
 }
 
-/** `sandbank migrate`. What goes wrong is one sentence. */
+/** `sandbank migrate`. */
 export function migrateDatabase(
   asked: DatabaseAsked & { readonly isLook: boolean },
 ): Promise<MigrationReport> {
   return migrateWith(asked).catch(rethrowExplained);
 }
 
-/** What `sandbank doctor` asks of the database. */
+/** `sandbank doctor`: the state of the database. */
 export function inspectDatabase(asked: DatabaseAsked): Promise<DatabaseFindings> {
   return inspectWith(asked).catch(rethrowExplained);
 }
 
-function rethrowExplained(error: unknown): never {
-  throw new ConfigProblem(explain(error));
+/** `sandbank users`: a link for the console. */
+export function createConsoleLink(asked: LinkAsked): Promise<string> {
+  return createLink(asked).catch(rethrowExplained);
 }
 
-const failures = {
-  start: 'Sandbank did not start',
-  verify: 'Nothing was verified',
-  webhooks: 'Nothing was verified',
-  users: 'No link was made',
-} as const;
+export interface VerifyReport extends Verification {
+  /** The result for people. */
+  readonly text: string;
+  /** The last seal of each audit trail, a line each. */
+  readonly headLines: string;
+}
 
-/** `sandbank verify`: says whether the books are sound, also by its exit code. */
-async function check(config: Config, isJson: boolean, asked: HeadsAsked): Promise<void> {
-  // Read first: a mistake in the file is told before anything is opened.
-  const noted = asked.file === undefined ? [] : await readHeads(asked.file);
+/** `sandbank verify`. `heads` names a file that `--print-heads` has written. */
+export function verifyDatabase(
+  asked: DatabaseAsked & { readonly heads: string | undefined },
+): Promise<VerifyReport> {
+  return verifyWith(asked).catch(rethrowExplained);
+}
+
+async function verifyWith({
+  data,
+  env,
+  heads: file,
+}: DatabaseAsked & { readonly heads: string | undefined }): Promise<VerifyReport> {
+  const config = readConfig({ data }, env, 'inspect');
+  // Read first: a mistake in the file is reported before the database is opened.
+  const noted = file === undefined ? [] : await readHeads(file);
   const verification = await verifyAndClose(await openExisting(config, fail), noted);
-  const { isSound, looked, checks, heads } = verification;
-  if (isJson) {
-    console.log(
-      JSON.stringify({
-        object: 'verification',
-        sandbox: true,
-        status: isSound ? 'sound' : 'different',
-        looked,
-        checks,
-        heads,
-      }),
-    );
-  } else if (!asked.isPrint) {
-    console.log(`${whereData(config)}: ${verificationText(verification)}`);
-  } else if (isSound) {
-    console.log(headsText(heads));
-  } else {
-    // A head of books that are not sound is worth nothing: the words go where a file would not get them.
-    console.error(verificationText(verification));
-  }
-  if (!isSound) process.exitCode = 1;
+  return {
+    ...verification,
+    text: `${whereData(config)}: ${verificationText(verification)}`,
+    headLines: headsText(verification.heads),
+  };
 }
 
 async function readHeads(file: string): Promise<Verification['heads']> {
   const heads = parseHeads(await readFile(file, 'utf8'));
   if (heads === undefined || heads.length === 0)
-    throw new ConfigProblem(`${file} does not hold the lines that "verify --print-heads" prints.`);
+    throw new CommandProblem(`${file} does not contain the lines that "verify --print-heads" prints.`);
   return heads;
 }
 
@@ -111,11 +87,15 @@ async function verifyAndClose(database: Database, noted: Verification['heads']):
   try {
     const pending = await pendingMigrations(database);
     if (pending.length > 0)
-      throw new ConfigProblem(
-        `The database lacks the migrations ${pending.join(', ')}: start the server on it once, then verify.`,
+      throw new CommandProblem(
+        `The database lacks the migrations ${pending.join(', ')}: run "sandbank migrate", then verify again.`,
       );
     return await verify(database, Date.now(), noted);
   } finally {
     await database.close();
   }
+}
+
+function rethrowExplained(error: unknown): never {
+  throw error instanceof ConfigProblem ? error : new CommandProblem(explain(error));
 }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cliPage } from '../scripts/cli/page.ts';
+import { valuesFile } from '../scripts/cli/values.ts';
 import { brunoCollection } from '../scripts/collections/bruno.ts';
 import { parseHttp } from '../scripts/collections/http-file.ts';
 import { intellijFile } from '../scripts/collections/intellij.ts';
@@ -102,6 +103,9 @@ test('docs/events.md is the catalogue of events, with an example for each resour
 
 test('docs/scenarios.md is what the provider can be made to do', () =>
   expectGolden('docs/scenarios.md', toMarkdown(scenariosReference())));
+
+test('cli/generated/values.ts has the closed sets of the OpenAPI document', () =>
+  expectGolden('cli/generated/values.ts', valuesFile(JSON.parse(JSON.stringify(document)) as ApiDocument)));
 
 test('docs/cli.md lists the commands as they are', async () =>
   expectGolden('docs/cli.md', cliPage(await readFile(new URL('../docs/cli.md', import.meta.url), 'utf8'))));

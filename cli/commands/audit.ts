@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { AuditEntryList, AuditVerification, ListAuditEntriesQuery } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { fields } from '../layout.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
 import { exits } from '../problem.ts';
@@ -19,28 +20,25 @@ interface ListOptions extends PageOptions {
 }
 
 export function addAudit(program: Command): void {
-  const audit = group(program, 'audit', 'Read and verify the audit trail of the organization');
+  const audit = group(program, 'audit', 'Read and verify the audit trail');
   declare<ListOptions>(audit, 'list', {
     summary: 'List audit entries, newest first',
-    details: 'Every write leaves one, accepted or refused. The key needs all four read scopes.',
+    details: 'Every write creates one, accepted or refused. The key needs all four read scopes.',
     options: [
-      [
-        '--actor <id>',
-        'only this API key (key_...), person (usr_...) or part of the server (seed, operator)',
-      ],
+      ['--actor <id>', 'only this API key (key_...), user (usr_...) or server component (seed, operator)'],
       ['--action <name>', 'only this action, such as payments.advance'],
       ['--resource <kind>', 'only records of this kind, such as payment'],
       ['--record <id>', 'only writes to this record, refused ones included'],
-      ['--request <id>', 'only what this request did'],
-      ['--application <id>', 'only what this application did'],
-      ['--outcome <outcome>', 'accepted or refused', choice('accepted', 'refused')],
+      ['--request <id>', 'only entries of this request'],
+      ['--application <id>', 'only entries of this application'],
+      ['--outcome <outcome>', 'accepted or refused', choice(...fieldValues.listAuditEntries.outcome)],
       ['--after <time>', 'only entries after this instant (RFC 3339)'],
       ['--before <time>', 'only entries before this instant (RFC 3339)'],
       ...pageOptions,
     ],
     examples: [
       ['audit list'],
-      ['audit list --record pay_... --outcome refused', 'who tried what on a payment, and was refused'],
+      ['audit list --record pay_... --outcome refused', 'refused writes to a payment'],
       ['audit list --action api_keys.create --json | jq .data'],
     ],
     run: async (session, options) => {

@@ -10,20 +10,20 @@ import type { Session } from '../session.ts';
 const callsMax = 200;
 
 export function addClock(program: Command): void {
-  const clock = group(program, 'clock', 'Read and move the clock of the application');
+  const clock = group(program, 'clock', 'Read and move the application clock');
   declare(clock, 'show', {
-    summary: 'Show what time it is in the sandbox',
+    summary: 'Show the time of the application clock',
     examples: [['clock show']],
     run: async (session) => show(session, await (await session.sandbank()).clock.retrieve()),
   });
   declare<{ readonly to?: string }>(clock, 'advance [duration]', {
-    summary: 'Move the clock forward and run all that falls due, in order',
-    details: 'A duration is made of w, d, h, m and s: 3d4h.',
-    options: [['--to <time>', 'move it to this instant', time]],
+    summary: 'Move the clock forward and run due timers in order',
+    details: 'A duration combines w, d, h, m and s, such as 3d4h.',
+    options: [['--to <time>', 'move the clock to this instant', time]],
     examples: [['clock advance 3d4h'], ['clock advance --to 2031-03-04T10:00:00Z']],
     run: async (session, { to }, text) => {
       if ((to === undefined) === (text === undefined))
-        throw wrongUsage('Give a duration such as 3d4h, or --to TIME, one of them.');
+        throw wrongUsage('Pass either a duration such as 3d4h or --to TIME.');
       const seconds = text === undefined ? undefined : readDuration(text);
       const sandbank = await session.sandbank();
       const { clock: api } = sandbank;
@@ -46,7 +46,7 @@ export function addClock(program: Command): void {
     },
   });
   declare(clock, 'freeze', {
-    summary: 'Stop the clock where it is',
+    summary: 'Stop the clock at its current time',
     examples: [['clock freeze']],
     run: async (session) => show(session, await (await session.sandbank()).clock.freeze()),
   });

@@ -2,12 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { CoverageAnswer, GetCoverageQuery } from '../../sdk/client.ts';
 import { declare } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { table } from '../layout.ts';
 import { organizationOf } from '../organization.ts';
 import type { Output } from '../output.ts';
 import { given } from '../paging.ts';
 import { exits, wrongUsage } from '../problem.ts';
-import { list, whole } from '../reading.ts';
+import { choice, list, whole } from '../reading.ts';
 import type { Session } from '../session.ts';
 
 interface CoverageOptions {
@@ -28,18 +29,26 @@ interface Source {
 
 export function addCoverage(program: Command): void {
   declare<CoverageOptions>(program, 'coverage', {
-    summary: 'Show which states, moves, events, operations and errors the tests have met',
+    summary: 'Show which states, events and errors your tests cover',
     details:
-      'Of the organization of the key. With --organization or --all over several, for which it needs the token of the operator. It ends with 1 when --fail-under is not reached.',
+      'It covers the organization of the API key; --organization and --all cover several and need the operator token. The exit code is 1 when --fail-under is not reached.',
     options: [
-      ['--missing', 'list what was not met'],
-      ['--junit <file>', 'write it as JUnit XML as well'],
-      ['--fail-under <percent>', 'end with 1 when less was met', whole(0, 100)],
-      ['--kind <kind>', 'only state, move, event, operation or error'],
-      ['--resource <name>', 'only of payment, transfer, ...'],
-      ['--organization <names>', 'names or ids of organizations, together', list],
+      ['--missing', 'list the uncovered items'],
+      ['--junit <file>', 'also write a JUnit XML report'],
+      ['--fail-under <percent>', 'exit with 1 below this percentage', whole(0, 100)],
+      [
+        '--kind <kind>',
+        'only this kind: state, move, event, operation or error',
+        choice(...fieldValues.getCoverage.kind),
+      ],
+      [
+        '--resource <name>',
+        'only this resource, such as payment or transfer',
+        choice(...fieldValues.getCoverage.resource),
+      ],
+      ['--organization <names>', 'names or ids of organizations', list],
       ['--all', 'all organizations of the server'],
-      ['--reset', 'forget what was met, and count from here'],
+      ['--reset', 'clear the coverage and start counting again'],
     ],
     examples: [
       ['coverage --missing --resource payment'],
@@ -51,10 +60,10 @@ export function addCoverage(program: Command): void {
       const { junit, missing, failUnder, kind, resource, organization, all } = options;
       const isMany = organization !== undefined || all === true;
       if (isMany && (kind ?? resource ?? options.reset) !== undefined)
-        throw wrongUsage('--kind, --resource and --reset go with the organization of the key.');
+        throw wrongUsage('--kind, --resource and --reset apply only to the organization of the API key.');
       if (options.reset) {
         const answer = await (await session.sandbank()).coverage.reset();
-        out.show(answer, () => 'It counts from here.');
+        out.show(answer, () => 'Coverage cleared.');
         return undefined;
       }
       const source = isMany
@@ -64,12 +73,12 @@ export function addCoverage(program: Command): void {
       out.show(report, () => coverageText(out, report, missing === true));
       if (junit !== undefined) {
         await writeFile(junit, await source.junit());
-        out.say(`JUnit XML is in ${junit}.`);
+        out.say(`JUnit XML written to ${junit}.`);
       }
-      // Whole numbers on both sides: a share that only rounds to the bar has not reached it.
+      // Integers on both sides, so that rounding cannot reach the threshold.
       const { met, total } = report.summary;
       if (failUnder === undefined || met * 100 >= failUnder * total) return exits.fine;
-      out.say(out.paintAside.red(`Met ${percent(met, total)}, and --fail-under asks for ${failUnder}%.`));
+      out.say(out.paintAside.red(`Coverage is ${percent(met, total)}, below --fail-under ${failUnder}%.`));
       return exits.refused;
     },
   });
@@ -100,8 +109,8 @@ function coverageText({ paint }: Output, { summary, sections }: CoverageAnswer, 
   const gaps = sections.flatMap(({ kind, items }) =>
     items.filter(({ count }) => count === 0).map(({ name }) => `  ${paint.dim(kind)}  ${name}`),
   );
-  const text = table(['KIND', 'MET', 'OF', ''], rows);
-  return isMissing ? `${text}\n\nNot met:\n${gaps.join('\n') || '  nothing'}` : text;
+  const text = table(['KIND', 'COVERED', 'OF', ''], rows);
+  return isMissing ? `${text}\n\nNot covered:\n${gaps.join('\n') || '  nothing'}` : text;
 }
 
 function percent(met: number, total: number): string {

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import type { Customer, CustomerCreate, CustomerUpdate, ListCustomersQuery } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { fields } from '../layout.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
-import { list, pairs } from '../reading.ts';
+import { choice, listOf, pairs } from '../reading.ts';
 
 const clearable = ['name', 'email', 'phone', 'reference'] as const;
 
@@ -48,17 +49,15 @@ export function addCustomers(program: Command): void {
       ['--phone <number>', 'new phone number'],
       ['--reference <text>', 'new reference'],
       ['--metadata <name=value>', 'replaces all metadata; may be repeated', pairs],
-      ['--clear <fields>', `fields to clear: ${clearable.join(', ')}`, list],
+      ['--clear <fields>', `fields to clear: ${clearable.join(', ')}`, listOf(clearable)],
     ],
     examples: [
       ['customers update cus_... --email ada@example.test'],
       ['customers update cus_... --clear phone,reference'],
     ],
     run: async (session, { clear = [], ...fields }, id = '') => {
-      const wrong = clear.find((name) => !clearable.some((one) => one === name));
-      if (wrong !== undefined) throw wrongUsage(`--clear takes ${clearable.join(', ')}, not "${wrong}".`);
       const body = { ...given(fields), ...Object.fromEntries(clear.map((name) => [name, null])) };
-      if (Object.keys(body).length === 0) throw wrongUsage('Give at least one field to change.');
+      if (Object.keys(body).length === 0) throw wrongUsage('Pass at least one field to change.');
       const customer = await (await session.sandbank()).customers.update(id, body as CustomerUpdate);
       session.out.show(customer, () => customerText(customer));
       return undefined;
@@ -75,7 +74,10 @@ export function addCustomers(program: Command): void {
   });
   declare<PageOptions & { readonly status?: string }>(customers, 'list', {
     summary: 'List customers, newest first',
-    options: [['--status <state>', 'active or archived'], ...pageOptions],
+    options: [
+      ['--status <state>', 'active or archived', choice(...fieldValues.listCustomers.status)],
+      ...pageOptions,
+    ],
     examples: [['customers list --status active']],
     run: async (session, { status, limit, cursor }) => {
       const pages = (await session.sandbank()).customers.list(

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import type { DeliveryDetail, ListWebhookDeliveriesQuery } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { fields, table } from '../layout.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { choice } from '../reading.ts';
 import { replayedText } from './events.ts';
 
 interface ListOptions extends PageOptions {
@@ -17,10 +19,14 @@ export function addDeliveries(program: Command): void {
   declare<ListOptions>(deliveries, 'list', {
     summary: 'List webhook deliveries, newest first',
     options: [
-      ['--status <state>', 'pending, succeeded or failed'],
+      [
+        '--status <state>',
+        'pending, succeeded or failed',
+        choice(...fieldValues.listWebhookDeliveries.status),
+      ],
       ['--webhook <id>', 'only to this endpoint'],
       ['--event <id>', 'only of this event'],
-      ['--type <type>', 'only of this event type'],
+      ['--type <type>', 'only of this event type', choice(...fieldValues.listWebhookEvents.type)],
       ...pageOptions,
     ],
     examples: [['deliveries list --status failed'], ['deliveries list --event evt_... --json']],

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import type { Dispute, DisputeAdvance, ListDisputesQuery } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { actionsText, fields } from '../layout.ts';
 import { amountText } from '../money.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
-import { actionOrState, pairs } from '../reading.ts';
+import { actionOrState, choice, pairs } from '../reading.ts';
 
 interface AdvanceOptions {
   readonly to?: string;
@@ -22,7 +23,7 @@ export function addDisputes(program: Command): void {
   declare<ListOptions>(disputes, 'list', {
     summary: 'List disputes, newest first',
     options: [
-      ['--status <state>', 'only in this state'],
+      ['--status <state>', 'only disputes in this state', choice(...fieldValues.listDisputes.status)],
       ['--payment <id>', 'only of this payment'],
       ...pageOptions,
     ],
@@ -52,10 +53,11 @@ export function addDisputes(program: Command): void {
     },
   });
   declare<AdvanceOptions>(disputes, 'advance <id> [action]', {
-    summary: 'Advance a dispute: submit_evidence, accept, expire, win, lose or escalate',
-    details: '"sandbank payments advance pay_... dispute" opens a dispute.',
+    summary: 'Advance a dispute by action or to a state',
+    arguments: { action: choice(...fieldValues.advanceDispute.action) },
+    details: `Actions: ${fieldValues.advanceDispute.action.join(', ')}. "sandbank payments advance pay_... dispute" opens a dispute.`,
     options: [
-      ['--to <state>', 'take the shortest path to this state'],
+      ['--to <state>', 'take the shortest path to this state', choice(...fieldValues.advanceDispute.to)],
       ['--evidence <name=value>', 'evidence for submit_evidence; may be repeated', pairs],
     ],
     examples: [

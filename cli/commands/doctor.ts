@@ -6,8 +6,9 @@ import { exits } from '../problem.ts';
 
 export function addDoctor(program: Command): void {
   declare<{ readonly data?: string }>(program, 'doctor', {
-    summary: 'Diagnose the machine, database, server and API key, and suggest fixes',
-    details: 'It changes nothing. It exits with 1 when a check fails; warnings do not count.',
+    summary: 'Diagnose problems and suggest fixes',
+    details:
+      'It checks the machine, database, server and API key, and changes nothing. It exits with 1 when a check fails; warnings do not count.',
     options: [['--data <dir>', 'data directory to check (SANDBANK_DATA_DIR, ./.sandbank)']],
     examples: [['doctor'], ['doctor --json | jq \'.findings[] | select(.outcome != "ok")\'']],
     run: async (session, { data }) => {

@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import type { EventReplay } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
 import { follow, recent } from '../follow.ts';
+import { fieldValues } from '../generated/values.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import { fields } from '../layout.ts';
 import type { Output } from '../output.ts';
-import { list, type Since, since, whole } from '../reading.ts';
+import { listOf, type Since, since, whole } from '../reading.ts';
 
 interface TailOptions {
   readonly types?: readonly string[];
@@ -18,14 +19,18 @@ const lastDefault = 20;
 const lastMax = 10_000;
 
 export function addEvents(program: Command): void {
-  const events = group(program, 'events', 'Watch, look up and replay events');
+  const events = group(program, 'events', 'Watch, retrieve and replay events');
   declare<TailOptions>(events, 'tail', {
-    summary: 'Show the last events, and with --follow those that happen',
+    summary: 'Show recent events, and follow new ones with --follow',
     options: [
-      ['--types <types>', 'only these types: payment.captured, or payment.* for all of a kind', list],
-      ['--last <count>', `how many of those that are there (${lastDefault})`, whole(0, lastMax)],
-      ['--since <time>', 'those since then: an instant, or a duration such as 10m', since],
-      ['--follow', 'go on until Ctrl-C'],
+      [
+        '--types <types>',
+        'only these types, such as payment.captured or payment.*',
+        listOf(fieldValues.createWebhook.eventTypes),
+      ],
+      ['--last <count>', `number of past events to show (${lastDefault})`, whole(0, lastMax)],
+      ['--since <time>', 'events since this instant, or for a duration such as 10m', since],
+      ['--follow', 'keep running until Ctrl-C'],
     ],
     examples: [
       ['events tail'],
@@ -38,7 +43,7 @@ export function addEvents(program: Command): void {
       const backlog = () =>
         recent(sandbank, { since, types, last: last ?? (since === undefined ? lastDefault : lastMax) });
       if (!isFollowing) {
-        for (const event of await backlog()) tell(out, event);
+        for (const event of await backlog()) showEvent(out, event);
         return undefined;
       }
       const following = follow(sandbank, {
@@ -48,7 +53,7 @@ export function addEvents(program: Command): void {
         out,
         onOpen: () => out.say('Following. Press Ctrl-C to stop.'),
       });
-      for await (const event of following) tell(out, event);
+      for await (const event of following) showEvent(out, event);
       return undefined;
     },
   });
@@ -64,7 +69,7 @@ export function addEvents(program: Command): void {
             ['event', event.id],
             ['type', event.type],
             ['at', event.timestamp],
-            ['tells of', event.resourceId],
+            ['resource', event.resourceId],
             ['sequence', event.sequence],
             ['request', event.originRequestId],
           ])}\n\n${JSON.stringify(event.data, null, 2)}`,
@@ -73,7 +78,7 @@ export function addEvents(program: Command): void {
     },
   });
   declare<{ readonly webhook?: string }>(events, 'replay <id>', {
-    summary: 'Send an event again, under the same id, to endpoints and listeners',
+    summary: 'Send an event again, with the same id, to endpoints and listeners',
     options: [['--webhook <id>', 'only to this endpoint']],
     examples: [['events replay evt_...']],
     run: async (session, { webhook }, id = '') => {
@@ -95,7 +100,7 @@ export function replayedText({ eventId, replayed, deliveryIds }: EventReplay): s
   ]);
 }
 
-interface Told {
+interface ShownEvent {
   readonly id: string;
   readonly type: string;
   readonly timestamp: string;
@@ -103,7 +108,7 @@ interface Told {
   readonly isReplay?: boolean;
 }
 
-function tell(out: Output, event: Told): void {
+function showEvent(out: Output, event: ShownEvent): void {
   const { id, type, timestamp, resourceId, isReplay = false } = event;
   out.show(
     event,

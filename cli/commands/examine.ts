@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import type { WebhookExamination } from '../../sdk/client.ts';
 import { declare } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { given } from '../paging.ts';
 import { exits, wrongUsage } from '../problem.ts';
-import { list } from '../reading.ts';
+import { choice, listOf } from '../reading.ts';
 import type { Session } from '../session.ts';
 
 interface ExamineOptions {
@@ -12,18 +13,22 @@ interface ExamineOptions {
   readonly eventType?: string;
 }
 
-/** The report of an examination, wherever it was made: both speak of it alike. */
+/** The report of an examination; local and server runs have the same shape. */
 type Report = Awaited<ReturnType<typeof import('../../src/examiner/local.ts').examineUrl>>;
 
 export function addExamine(webhooks: Command): void {
   declare<ExamineOptions>(webhooks, 'examine [target]', {
-    summary: 'Attack a webhook receiver with bad signatures, duplicates, disorder and more, and grade it',
+    summary: 'Test a webhook receiver with bad signatures, duplicates and more',
     details:
-      'With a URL the requests are sent from this machine, so it may be a program on your laptop; with the id of an endpoint the server sends them. It ends with 1 when the receiver fails.',
+      'With a URL, this machine sends the requests, so the receiver may run on your laptop; with an endpoint id, the server sends them. The exit code is 1 when the receiver fails.',
     options: [
-      ['--secret <whsec>', 'secret that the receiver has, with a URL (SANDBANK_WEBHOOK_SECRET)'],
-      ['--cases <names>', 'only these cases', list],
-      ['--event-type <type>', 'type of the events that are sent (payment.created)'],
+      ['--secret <whsec>', "the receiver's secret, with a URL (SANDBANK_WEBHOOK_SECRET)"],
+      ['--cases <names>', 'only these test cases', listOf(fieldValues.examineWebhook.cases)],
+      [
+        '--event-type <type>',
+        'type of the events to send (payment.created)',
+        choice(...fieldValues.examineWebhook.eventType),
+      ],
     ],
     examples: [
       ['webhooks examine http://127.0.0.1:3000/webhooks --secret whsec_...'],
@@ -31,8 +36,7 @@ export function addExamine(webhooks: Command): void {
       ['webhooks examine --url http://127.0.0.1:3000/webhooks --secret whsec_... --json'],
     ],
     run: async (session, options, target = session.urlGiven) => {
-      if (target === undefined)
-        throw wrongUsage('Say what to examine: a URL with --secret, or the id of an endpoint.');
+      if (target === undefined) throw wrongUsage('Pass a URL with --secret, or an endpoint id.');
       session.out.progress('Examining, for up to half a minute...');
       const report = /^https?:\/\//.test(target)
         ? await fromHere(session, options, target)

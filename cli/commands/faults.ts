@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import type { FaultPlan, FaultPlanCreate, ListFaultPlansQuery } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { fields } from '../layout.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
-import { choice, list, whole } from '../reading.ts';
+import { choice, listOf, whole } from '../reading.ts';
 
 const seedMax = 4_294_967_295;
 
@@ -22,7 +23,7 @@ interface CreateOptions {
   readonly events?: readonly string[];
 }
 
-/** Each kind of fault, what it hits, and which flags fill it in. */
+/** Each kind of fault, what it affects, and the options that configure it. */
 const kinds: Readonly<
   Record<string, { readonly on: 'requests' | 'webhooks'; readonly of: (options: CreateOptions) => object }>
 > = {
@@ -39,41 +40,49 @@ const kinds: Readonly<
   drop: { on: 'webhooks', of: () => ({}) },
 };
 
+const kindsOf = (on: 'requests' | 'webhooks') =>
+  Object.keys(kinds)
+    .filter((name) => kinds[name]?.on === on)
+    .join(', ');
+
 export function addFaults(program: Command): void {
-  const faults = group(program, 'faults', 'Let requests and webhooks of the application fail on purpose');
+  const faults = group(program, 'faults', 'Make API requests and webhooks fail on purpose');
   declare<CreateOptions>(faults, 'create <fault>', {
-    summary: `Make a fault plan: ${Object.keys(kinds).join(', ')}`,
-    details:
-      'The first four are of requests, the others of webhooks. --count hits the next so many, --share so many of a hundred, both together a share until so many were hit. The same --seed hits the same ones.',
+    summary: 'Create a fault plan for requests or webhooks',
+    arguments: { fault: choice(...Object.keys(kinds)) },
+    details: `Request faults: ${kindsOf('requests')}. Webhook faults: ${kindsOf('webhooks')}. --count affects the next requests, --share a percentage of them; together, a percentage until the count is reached. The same --seed affects the same ones.`,
     options: [
-      ['--count <count>', 'how many are hit', whole(1, 10_000)],
-      ['--share <percent>', 'how many of a hundred are hit', whole(1, 100)],
-      ['--seed <number>', 'which of them; one is chosen without it', whole(0, seedMax)],
-      ['--delay-ms <ms>', 'latency: how long a request waits', whole(1, 60_000)],
+      ['--count <count>', 'number to affect', whole(1, 10_000)],
+      ['--share <percent>', 'percentage to affect', whole(1, 100)],
+      ['--seed <number>', 'seed of the selection (default: random)', whole(0, seedMax)],
+      ['--delay-ms <ms>', 'latency: how long requests wait', whole(1, 60_000)],
       [
         '--code <code>',
         'error: rate_limited, internal_error or service_unavailable',
-        choice('rate_limited', 'internal_error', 'service_unavailable'),
+        choice(...fieldValues.createFaultPlan.code),
       ],
-      ['--retry-after <seconds>', 'error: for the header Retry-After', whole(0, 3_600)],
-      ['--copies <count>', 'duplicate: how many more are sent (1)', whole(1, 5)],
-      ['--seconds <seconds>', "delay: how much later, by the application's clock", whole(1, 86_400)],
-      ['--operations <ids>', 'only these operations, such as createPayment', list],
-      ['--methods <methods>', 'only GET or POST', list],
-      ['--events <types>', 'only these types of events', list],
+      ['--retry-after <seconds>', 'error: value of the Retry-After header', whole(0, 3_600)],
+      ['--copies <count>', 'duplicate: number of additional copies (1)', whole(1, 5)],
+      ['--seconds <seconds>', 'delay: how much later, by the application clock', whole(1, 86_400)],
+      [
+        '--operations <ids>',
+        'only these operations, such as createPayment',
+        listOf(fieldValues.createFaultPlan.operations),
+      ],
+      ['--methods <methods>', 'only GET or POST', listOf(fieldValues.createFaultPlan.methods)],
+      ['--events <types>', 'only these event types', listOf(fieldValues.createFaultPlan.eventTypes)],
     ],
     examples: [
       ['faults create error --code service_unavailable --count 3', 'the next three requests fail'],
       [
         'faults create lose_answer --count 1 --operations createPayment',
-        'it is done, and nobody hears of it',
+        'the payment is created, but the response is lost',
       ],
       ["faults create duplicate --share 20 --events 'payment.*'"],
     ],
     run: async (session, options, name = '') => {
       const kind = kinds[name];
-      if (kind === undefined)
-        throw wrongUsage(`There is no fault "${name}"; there are ${Object.keys(kinds).join(', ')}.`);
+      if (kind === undefined) throw new Error(`the fault ${name} has no entry`);
       const { count, share, seed, operations, methods, events } = options;
       if (count === undefined && share === undefined) throw wrongUsage('--count or --share is missing.');
       const argument = given({
@@ -93,12 +102,15 @@ export function addFaults(program: Command): void {
   });
   declare<PageOptions & { readonly status?: string }>(faults, 'list', {
     summary: 'List fault plans, newest first',
-    options: [['--status <state>', 'active, exhausted or canceled'], ...pageOptions],
+    options: [
+      ['--status <state>', 'active, exhausted or canceled', choice(...fieldValues.listFaultPlans.status)],
+      ...pageOptions,
+    ],
     examples: [['faults list --status active']],
     run: async (session, { status, limit, cursor }) => {
       const query = given({ status, limit, cursor }) as ListFaultPlansQuery;
       const page = (await session.sandbank()).faultPlans.list(query);
-      await showPage(session.out, page, ['PLAN', 'STATUS', 'FAULT', 'ON', 'SEEN', 'HIT'], (one) => [
+      await showPage(session.out, page, ['PLAN', 'STATUS', 'FAULT', 'ON', 'SEEN', 'AFFECTED'], (one) => [
         one.id,
         one.status,
         one.fault.type,
@@ -119,7 +131,7 @@ export function addFaults(program: Command): void {
     },
   });
   declare(faults, 'cancel <id>', {
-    summary: 'End a fault plan: nothing is hit by it any more',
+    summary: 'End a fault plan',
     examples: [['faults cancel flt_...']],
     run: async (session, _options, id = '') => {
       const plan = await (await session.sandbank()).faultPlans.cancel(id);
@@ -144,6 +156,6 @@ function planText({ id, status, on, fault, count, share, seed, seen, applied }: 
     ['fault', `${fault.type} on ${on}`],
     ['bounds', bounds],
     ['seed', seed],
-    ['so far', `${applied} hit of ${seen} seen`],
+    ['so far', `${applied} of ${seen} ${on} affected`],
   ]);
 }

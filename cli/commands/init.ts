@@ -7,7 +7,7 @@ import type { Output } from '../output.ts';
 
 export function addInit(program: Command): void {
   declare<{ readonly dryRun?: true }>(program, 'init [folder]', {
-    summary: 'Set up a project: seed file, .gitignore, MCP server and a first test',
+    summary: 'Set up a project: seed file, MCP server and a first test',
     details:
       'It finds the test runner (Vitest, Jest, pytest, otherwise node:test) and the package manager. Existing files are not overwritten: .gitignore and .mcp.json are extended, all others stay as they are.',
     options: [['--dry-run', 'show what would change and write nothing']],

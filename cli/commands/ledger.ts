@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { declare, group } from '../declare.ts';
 import { table } from '../layout.ts';
 import { amountText } from '../money.ts';
-import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { given, noResults, type PageOptions, pageOptions, showPage } from '../paging.ts';
 import { ledgerHead, ledgerRow } from './trail.ts';
 
 interface SubjectOptions {
@@ -39,7 +39,7 @@ export function addLedger(program: Command): void {
             amountText(amount, currency),
           ]),
         ];
-        return rows.length === 0 ? 'There are none.' : table(['ACCOUNT', 'BALANCE'], rows);
+        return rows.length === 0 ? noResults : table(['ACCOUNT', 'BALANCE'], rows);
       });
       return undefined;
     },

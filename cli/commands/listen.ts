@@ -4,10 +4,11 @@ import type { Sandbank } from '../../sdk/client.ts';
 import { declare } from '../declare.ts';
 import { type Followed, follow, recent } from '../follow.ts';
 import { type Forwarded, Forwarder, targetUrl } from '../forward.ts';
+import { fieldValues } from '../generated/values.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import type { Output } from '../output.ts';
 import { wrongUsage } from '../problem.ts';
-import { list, type Since, since } from '../reading.ts';
+import { listOf, type Since, since } from '../reading.ts';
 import type { Session } from '../session.ts';
 
 interface ListenOptions {
@@ -21,12 +22,16 @@ interface ListenOptions {
 
 export function addListen(program: Command): void {
   declare<ListenOptions>(program, 'listen', {
-    summary: 'Forward sandbox events to a URL on this machine, signed like webhooks',
+    summary: 'Forward events to a URL on this machine, signed as webhooks',
     details:
       'The server does not need to reach this machine, so it can run anywhere. Each event is a POST with the payload and headers of a webhook. The secret is the same for every run with the same API key. After a lost connection the command reconnects and continues after the last event, so no event is missed. Replayed events are forwarded again.',
     options: [
       ['--forward-to <url>', 'where to send events: a URL, localhost:3000/webhooks or 3000/webhooks'],
-      ['--events <types>', 'only these types: payment.captured, or payment.* for all of a kind', list],
+      [
+        '--events <types>',
+        'only these types, such as payment.captured or payment.*',
+        listOf(fieldValues.createWebhook.eventTypes),
+      ],
       ['--since <time>', 'start with the events since then: an instant, or a duration such as 10m', since],
       ['--secret <whsec>', 'sign with this secret, such as that of an endpoint (SANDBANK_WEBHOOK_SECRET)'],
       ['--print-secret', 'print the secret and exit'],

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { ListRequestsQuery, LoggedRequest, LoggedRequestList, Sandbank } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import { fields } from '../layout.ts';
 import type { Output } from '../output.ts';
@@ -23,21 +24,21 @@ interface TailOptions {
 const lastDefault = 20;
 const pageMax = 100;
 const pollMs = 1_000;
-/** What follows the log is in the log itself, and nobody wants to read that. */
+/** Hides the requests that this command itself makes. */
 const own = 'listRequests';
 
 export function addLogs(program: Command): void {
-  const logs = group(program, 'logs', 'Watch the requests that the application makes');
+  const logs = group(program, 'logs', 'Watch the API requests of your application');
   declare<TailOptions>(logs, 'tail', {
-    summary: 'Show the last requests, and with --follow those that come',
+    summary: 'Show recent requests, and follow new ones with --follow',
     details: 'Each is shown once. The key needs all four read scopes.',
     options: [
-      ['--status <status>', 'a class such as 4xx, or one status'],
-      ['--errors', 'only those that were refused or failed'],
-      ['--method <method>', 'GET or POST', choice('GET', 'POST')],
-      ['--path <prefix>', 'only below this path, such as developer_api_payments'],
-      ['--last <count>', `how many of those that are there (${lastDefault})`, whole(0, pageMax)],
-      ['--follow', 'go on until Ctrl-C'],
+      ['--status <status>', 'a status such as 404, or a class such as 4xx'],
+      ['--errors', 'only rejected and failed requests'],
+      ['--method <method>', 'GET, HEAD or POST', choice(...fieldValues.listRequests.method)],
+      ['--path <prefix>', 'only paths with this prefix, such as developer_api_payments'],
+      ['--last <count>', `number of past requests to show (${lastDefault})`, whole(0, pageMax)],
+      ['--follow', 'keep running until Ctrl-C'],
     ],
     examples: [
       ['logs tail'],
@@ -47,8 +48,8 @@ export function addLogs(program: Command): void {
     run: async (session, options) => {
       const { status, errors, last = lastDefault, follow } = options;
       if (status !== undefined && !/^[1-5](xx|\d\d)$/.test(status))
-        throw wrongUsage(`--status takes a class such as 4xx, or one status, not "${status}".`);
-      if (errors && status !== undefined) throw wrongUsage('Give --status or --errors, not both.');
+        throw wrongUsage(`--status takes a status such as 404 or a class such as 4xx, not "${status}".`);
+      if (errors && status !== undefined) throw wrongUsage('Pass --status or --errors, not both.');
       const sandbank = await session.sandbank();
       const filter = given({ status, method: options.method, path: options.path }) as ListRequestsQuery;
       const wanted = (one: Logged) => one.route !== own && (!errors || one.httpStatus >= 400);

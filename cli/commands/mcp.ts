@@ -4,9 +4,10 @@ import { ownVersion } from '../version.ts';
 
 export function addMcp(program: Command): void {
   declare<{ readonly readOnly?: true }>(program, 'mcp', {
-    summary: 'Let coding assistants use the sandbox: an MCP server over the standard input and output',
-    details: 'An assistant starts it by itself: docs/mcp.md says what to write into its settings.',
-    options: [['--read-only', 'only tools that change nothing']],
+    summary: 'Run an MCP server for coding assistants',
+    details:
+      'It uses standard input and output. Assistants start it themselves: docs/mcp.md shows their configuration.',
+    options: [['--read-only', 'offer only tools that do not change anything']],
     examples: [['mcp'], ['mcp --read-only --url https://sandbank.example.test']],
     run: async (session, { readOnly }) => {
       const [{ serveStdio }, { createMcpServer }] = await Promise.all([
@@ -29,7 +30,7 @@ export function addMcp(program: Command): void {
           onerror: (error) => session.out.say(error.message),
         },
       );
-      session.out.say(`An MCP server for ${url} listens on the standard input.`);
+      session.out.say(`MCP server for ${url} listening on standard input.`);
       return undefined;
     },
   });

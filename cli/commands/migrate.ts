@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { declare } from '../declare.ts';
-import { CliProblem } from '../problem.ts';
+import { reportedAs } from '../problem.ts';
 
 interface MigrateOptions {
   readonly data?: string;
@@ -9,24 +9,22 @@ interface MigrateOptions {
 
 export function addMigrate(program: Command): void {
   declare<MigrateOptions>(program, 'migrate', {
-    summary: 'Bring the schema of the database up to date',
+    summary: 'Apply pending database migrations',
     details:
-      'The server does it at every start; this is for a step of its own before a rollout. It works on DATABASE_URL, else on the data directory, which no server may be using.',
+      'The server applies them at every start; use this for a separate step before a rollout. It migrates the database in DATABASE_URL, otherwise the data directory, which must not be in use by a server.',
     options: [
-      ['--data <dir>', 'where the embedded database lives (SANDBANK_DATA_DIR, ./.sandbank)'],
-      ['--status', 'only say what would be applied'],
+      ['--data <dir>', 'directory of the embedded database (SANDBANK_DATA_DIR, ./.sandbank)'],
+      ['--status', 'only list the pending migrations'],
     ],
     examples: [
-      ['migrate --status', 'what is missing'],
-      ['migrate', 'apply it'],
+      ['migrate --status', 'list pending migrations'],
+      ['migrate', 'apply them'],
     ],
     run: async ({ out, env }, { data, status }) => {
       const { migrateDatabase } = await import('../../src/main.ts');
       const isLook = status === true;
-      out.progress(isLook ? 'Looking at the database...' : 'Migrating...');
-      const report = await migrateDatabase({ data, env, isLook }).catch((error: Error) => {
-        throw new CliProblem(`Nothing was migrated. ${error.message}`);
-      });
+      out.progress(isLook ? 'Reading the database...' : 'Migrating...');
+      const report = await reportedAs('Nothing was migrated.', migrateDatabase({ data, env, isLook }));
       const { where, applied, pending } = report;
       out.show(
         {

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import type { ListPaymentsQuery, Payment, PaymentAdvance, PaymentCreate } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { actionsText, fields } from '../layout.ts';
 import { type AmountAsked, amountText, minorUnits } from '../money.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
 import { amountOptions, paymentAmount } from '../payment-amount.ts';
 import { wrongUsage } from '../problem.ts';
-import { actionOrState, choice, list, pairs } from '../reading.ts';
+import { actionOrState, choice, currency, listOf, pairs } from '../reading.ts';
 import { declareRefund } from './refunds.ts';
 import { addTrail } from './trail.ts';
 
@@ -33,22 +34,22 @@ interface ListOptions extends PageOptions {
 }
 
 export function addPayments(program: Command): void {
-  const payments = group(program, 'payments', 'Create payments and move them through their lifecycle');
+  const payments = group(program, 'payments', 'Create payments and advance them through their lifecycle');
   declare<CreateOptions>(payments, 'create', {
     summary: 'Create a payment',
     details:
       '--amount takes major units and needs the dot, --minor takes minor units: 12.50 EUR is --amount 12.50 or --minor 1250, and 1250 JPY, which has no minor unit, is either.',
     options: [
       ...amountOptions,
-      ['--currency <code>', 'ISO 4217 code (EUR)', undefined, 'EUR'],
+      ['--currency <code>', 'ISO 4217 code', currency, 'EUR'],
       [
         '--scenario <names>',
-        'behavior of the simulated provider; several, separated by commas, for successive attempts',
-        list,
+        'behaviour of the simulated provider; a list applies to successive attempts',
+        listOf(fieldValues.createPayment.scenario),
       ],
-      ['--card <number>', 'number of a test card, which selects a scenario'],
-      ['--capture <method>', 'automatic or manual', choice('automatic', 'manual')],
-      ['--auto-advance', 'advance automatically with the clock'],
+      ['--card <number>', 'test card, which selects a scenario', choice(...fieldValues.createPayment.number)],
+      ['--capture <method>', 'automatic or manual', choice(...fieldValues.createPayment.captureMethod)],
+      ['--auto-advance', 'advance automatically as the clock moves'],
       ['--customer <id>', 'customer that pays'],
       ['--description <text>', 'description for people'],
       ['--reference <text>', 'your own reference'],
@@ -85,11 +86,16 @@ export function addPayments(program: Command): void {
     },
   });
   declare<AdvanceOptions>(payments, 'advance <id> [action]', {
-    summary: 'Advance a payment: by its scenario, by an action, or by the shortest path to a state',
+    summary: 'Advance a payment by scenario, by action or to a state',
+    arguments: { action: choice(...fieldValues.advancePayment.action) },
     options: [
-      ['--to <state>', 'take the shortest path to this state'],
+      ['--to <state>', 'take the shortest path to this state', choice(...fieldValues.advancePayment.to)],
       ...amountOptions,
-      ['--failure-code <code>', 'decline code, with fail or --to failed'],
+      [
+        '--failure-code <code>',
+        'reason, with fail or --to failed',
+        choice(...fieldValues.advancePayment.failureCode),
+      ],
     ],
     examples: [
       ['payments advance pay_...', 'the next step of its scenario'],
@@ -110,7 +116,7 @@ export function addPayments(program: Command): void {
   declare<ListOptions>(payments, 'list', {
     summary: 'List payments, newest first',
     options: [
-      ['--status <state>', 'only in this state'],
+      ['--status <state>', 'only payments in this state', choice(...fieldValues.listPayments.status)],
       ['--customer <id>', 'only of this customer'],
       ...pageOptions,
     ],

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { declare } from '../declare.ts';
 import { given, showPage } from '../paging.ts';
+import { currency } from '../reading.ts';
 
 interface RatesOptions {
   readonly from?: string;
@@ -11,8 +12,8 @@ export function addRates(program: Command): void {
   declare<RatesOptions>(program, 'rates', {
     summary: 'Show the current FX rates of a currency',
     options: [
-      ['--from <code>', 'source currency (USD)'],
-      ['--to <code>', 'only into this currency'],
+      ['--from <code>', 'source currency (USD)', currency],
+      ['--to <code>', 'only into this currency', currency],
     ],
     examples: [['rates --from EUR'], ['rates --from EUR --to JPY --json']],
     run: async (session, { from, to }) => {

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import type { ListRefundsQuery, Refund, RefundAdvance } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { actionsText, fields } from '../layout.ts';
 import { type AmountAsked, amountText } from '../money.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
 import { amountOptions, paymentAmount } from '../payment-amount.ts';
-import { actionOrState, pairs } from '../reading.ts';
+import { actionOrState, choice, pairs } from '../reading.ts';
 
 interface CreateOptions extends AmountAsked {
   readonly reason?: string;
@@ -18,12 +19,12 @@ interface ListOptions extends PageOptions {
 }
 
 export function addRefunds(program: Command): void {
-  const refunds = group(program, 'refunds', 'Create refunds and move them through their lifecycle');
+  const refunds = group(program, 'refunds', 'Create refunds and advance them through their lifecycle');
   declareRefund(refunds, 'create <payment>', 'refunds create');
   declare<ListOptions>(refunds, 'list', {
     summary: 'List refunds, newest first',
     options: [
-      ['--status <state>', 'only in this state'],
+      ['--status <state>', 'only refunds in this state', choice(...fieldValues.listRefunds.status)],
       ['--payment <id>', 'only of this payment'],
       ...pageOptions,
     ],
@@ -52,8 +53,9 @@ export function addRefunds(program: Command): void {
   });
   declare<{ readonly to?: string }>(refunds, 'advance <id> [action]', {
     summary: 'Complete a pending refund: succeed, fail or cancel',
+    arguments: { action: choice(...fieldValues.advanceRefund.action) },
     details: "Without an action, the payment's scenario decides.",
-    options: [['--to <state>', 'advance to this state']],
+    options: [['--to <state>', 'advance to this state', choice(...fieldValues.advanceRefund.to)]],
     examples: [['refunds advance rfd_... succeed'], ['refunds advance rfd_... --to failed']],
     run: async (session, { to }, id = '', action) => {
       const body = actionOrState(action, to) as RefundAdvance;

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { ListWebhookReplaysQuery, Replay, ReplayCreate, ReplayProgress } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
 import { instantOf } from '../follow.ts';
+import { fieldValues } from '../generated/values.ts';
 import { fields } from '../layout.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
@@ -24,7 +25,12 @@ export function addReplays(program: Command): void {
     options: [
       ['--from <time>', 'start of the window: an instant, or a duration such as 2h ago', since],
       ['--to <time>', 'end of the window (now)', since],
-      ['--select <events>', 'failed, missing or all (failed)', choice('failed', 'missing', 'all'), 'failed'],
+      [
+        '--select <events>',
+        'failed, missing or all',
+        choice(...fieldValues.replayWebhookDeliveries.select),
+        'failed',
+      ],
       ['--webhook <id>', 'only to this endpoint'],
       ['--dry-run', 'count the events, send nothing'],
     ],
@@ -49,7 +55,10 @@ export function addReplays(program: Command): void {
   });
   declare<PageOptions & { readonly status?: string }>(replays, 'list', {
     summary: 'List replays, newest first',
-    options: [['--status <state>', 'running or completed'], ...pageOptions],
+    options: [
+      ['--status <state>', 'running or completed', choice(...fieldValues.listWebhookReplays.status)],
+      ...pageOptions,
+    ],
     examples: [['replays list --status running']],
     run: async (session, { status, limit, cursor }) => {
       const query = given({ status, limit, cursor }) as ListWebhookReplaysQuery;

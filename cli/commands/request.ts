@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { declare } from '../declare.ts';
-import { errorAnswer, isSandbankError } from '../failure.ts';
+import { errorResponse, isSandbankError } from '../failure.ts';
+import { requestPaths } from '../generated/values.ts';
 import { type JsonObject, jsonObject, readData, withField } from '../json-data.ts';
 import type { RawRequest } from '../raw-request.ts';
-import { looseJson, pairs } from '../reading.ts';
+import { choiceOr, looseJson, pairs } from '../reading.ts';
 import type { Session } from '../session.ts';
 
 interface GetOptions {
@@ -19,6 +20,9 @@ interface PostOptions extends GetOptions {
 const pathDetails =
   'The path may omit /_api/ and developer_api_: payments/pay_... is /_api/developer_api_payments/pay_... The response is printed as JSON, also an error response. The API has only GET and POST.';
 
+/** Ids are part of many paths, and a newer server has more of them. */
+const anyPath = { pattern: /^/, description: 'any path' };
+
 const commonOptions = [
   ['--query <name=value>', 'query parameter; may be repeated', pairs],
   ['--header <name:value>', "request header, such as 'Accept: text/csv'; may be repeated", headers],
@@ -28,6 +32,7 @@ export function addRequest(program: Command): void {
   declare<GetOptions>(program, 'get <path>', {
     summary: 'Send a GET request to any API path',
     details: pathDetails,
+    arguments: { path: choiceOr(anyPath, ...requestPaths.GET) },
     options: commonOptions,
     examples: [
       ['get payments --query status=captured --query limit=5'],
@@ -39,11 +44,12 @@ export function addRequest(program: Command): void {
   });
   declare<PostOptions>(program, 'post <path>', {
     summary: 'Send a POST request to any API path',
+    arguments: { path: choiceOr(anyPath, ...requestPaths.POST) },
     details: `${pathDetails} In name=value a value that is JSON, such as 1250, true or ["a"], is sent as JSON, and everything else as text; write '"1250"' for text that looks like a number. Several -d are merged in order.`,
     options: [
       [
         '-d, --data <data>',
-        'name=value (name may be a path such as paymentMethod.type), a JSON object, @FILE, or - for the standard input; may be repeated',
+        'name=value (name may be a path such as paymentMethod.type), a JSON object, @FILE, or - for standard input; may be repeated',
         (text: string, before: readonly string[] | undefined) => [...(before ?? []), text],
       ],
       ['--idempotency-key <key>', 'idempotency key; one is generated without it'],
@@ -70,7 +76,7 @@ async function send(session: Session, request: RawRequest): Promise<undefined> {
     else out.show(response, () => JSON.stringify(response, null, 2));
   } catch (error) {
     // With --json every command prints the error response on stdout.
-    if (isSandbankError(error) && !out.isJson) out.line(JSON.stringify(errorAnswer(error), null, 2));
+    if (isSandbankError(error) && !out.isJson) out.line(JSON.stringify(errorResponse(error), null, 2));
     throw error;
   }
   return undefined;
@@ -88,7 +94,7 @@ async function merged(session: Session, data: readonly string[]): Promise<JsonOb
   return body;
 }
 
-const dataMessage = '--data must be name=value, a JSON object, @FILE, or - for the standard input.';
+const dataMessage = '--data must be name=value, a JSON object, @FILE, or - for standard input.';
 
 /** `Name: value`, collected. */
 function headers(

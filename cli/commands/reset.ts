@@ -12,12 +12,12 @@ interface ResetOptions {
 
 export function addReset(program: Command): void {
   declare<ResetOptions>(program, 'reset', {
-    summary: 'Remove all records of an organization; applications, keys and endpoints stay',
+    summary: 'Delete all records of an organization',
     details:
-      'Of the organization of the key, which needs the permission mayReset; with --organization of any, for which it needs the token of the operator. Clocks go back to real time. It asks first; where nobody can answer, --yes is needed.',
+      'It resets the organization of the API key, which needs the permission mayReset; --organization resets any other and needs the operator token. Applications, keys and endpoints stay; clocks return to real time. It asks for confirmation; without a terminal, pass --yes.',
     options: [
-      ['--organization <name>', 'name or id of another organization than that of the key'],
-      ['--yes', 'do not ask'],
+      ['--organization <name>', 'name or id of another organization'],
+      ['--yes', 'do not ask for confirmation'],
     ],
     examples: [['reset'], ['reset --yes'], ['reset --organization Acme --yes --json']],
     run: async (session, { organization, yes }) => {
@@ -28,15 +28,15 @@ export function addReset(program: Command): void {
       const name = sandbank ? (await sandbank.status()).organization.name : (organization ?? '');
       if (
         !yes &&
-        !(await confirm(session, `This removes all records of ${name} at ${session.settings.url}.`))
+        !(await confirm(session, `This deletes all records of ${name} at ${session.settings.url}.`))
       )
-        throw new CliProblem('Nothing was removed.');
+        throw new CliProblem('Nothing was deleted.');
       const answer = sandbank
         ? await sandbank.reset()
         : await operator?.reset(await organizationOf(session, operator, organization));
       const deleted = Object.entries(answer?.deleted ?? {}).filter(([, count]) => count > 0);
       out.show(answer, () =>
-        deleted.length === 0 ? 'There was nothing to remove.' : `Removed:\n${fields(deleted)}`,
+        deleted.length === 0 ? 'There was nothing to delete.' : `Deleted:\n${fields(deleted)}`,
       );
       return undefined;
     },

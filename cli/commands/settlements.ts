@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import type { GetReconciliationQuery, Reconciliation, Settlement } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { fields, table } from '../layout.ts';
 import { amountText } from '../money.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
-import { choice } from '../reading.ts';
+import { choice, currency } from '../reading.ts';
 
 interface ReconciliationOptions extends PageOptions {
   readonly date?: string;
@@ -12,13 +13,7 @@ interface ReconciliationOptions extends PageOptions {
   readonly currency?: string;
 }
 
-const results = [
-  'matched',
-  'amount_mismatch',
-  'missing_at_provider',
-  'missing_in_ledger',
-  'duplicate',
-] as const;
+const results = fieldValues.getReconciliation.result;
 
 export function addSettlements(program: Command): void {
   const settlements = group(program, 'settlements', "Read the providers' settlement reports");
@@ -71,11 +66,11 @@ export function addSettlements(program: Command): void {
     },
   });
   declare<ReconciliationOptions>(program, 'reconciliation', {
-    summary: "Compare the providers' settlement reports with the ledger, line by line",
+    summary: 'Compare settlement reports with the ledger, line by line',
     options: [
       ['--date <date>', 'only of this day, such as 2031-03-04'],
       ['--result <result>', `only with this result: ${results.join(', ')}`, choice(...results)],
-      ['--currency <code>', 'only in this currency'],
+      ['--currency <code>', 'only in this currency', currency],
       ...pageOptions,
     ],
     examples: [['reconciliation'], ['reconciliation --result amount_mismatch --json']],

@@ -23,12 +23,12 @@ interface ImportOptions {
 
 export function addSnapshots(program: Command): void {
   declare<ExportOptions>(program, 'export <file>', {
-    summary: 'Write everything of an organization to a file',
+    summary: 'Export an organization to a file',
     details:
-      'The file is JSON Lines; one that ends in .gz is compressed, and - is the standard output. Keys are in it as hashes, secrets of webhooks only when asked for. It needs the token of the operator.',
+      'The file is JSON Lines; a name that ends in .gz compresses it, and - is standard output. API keys are stored as hashes, webhook secrets only with --with-secrets. It needs the operator token.',
     options: [
-      ['--organization <name>', 'name or id; that of the key in use, or the only one'],
-      ['--with-secrets', 'with the secrets of webhooks, in the clear'],
+      ['--organization <name>', 'name or id (default: that of the current key, or the only one)'],
+      ['--with-secrets', 'include webhook secrets in plain text'],
     ],
     examples: [['export acme.jsonl.gz'], ['export --organization Acme --with-secrets acme.jsonl']],
     run: async (session, { organization, withSecrets }, file = '') => {
@@ -43,26 +43,26 @@ export function addSnapshots(program: Command): void {
       const bytes = await write(source, file, session);
       session.out.show(
         { object: 'export', sandbox: true, status: 'ok', organizationId: id, file, bytes },
-        () => `${id} is in ${file} (${bytes} bytes before compression).`,
+        () => `Exported ${id} to ${file} (${bytes} bytes before compression).`,
       );
       return undefined;
     },
   });
   declare<ImportOptions>(program, 'import <file>', {
-    summary: 'Bring a snapshot in: as the organization that it is of, or with --fork as a new one',
+    summary: 'Import a snapshot, as the same organization or as a copy',
     details:
-      'Reads what "sandbank export" and --export-on-exit write, also compressed; - is the standard input. New keys and secrets are shown once. It needs the token of the operator.',
+      'It reads files of "sandbank export" and --export-on-exit, also compressed; - is standard input. New keys and secrets are shown once. It needs the operator token.',
     options: [
-      ['--fork', 'as a new organization with new keys'],
+      ['--fork', 'import as a new organization with new keys'],
       ['--name <name>', 'name of the new organization, with --fork'],
     ],
     examples: [['import acme.jsonl.gz'], ['import acme.jsonl --fork --name "Acme, a copy"']],
     run: async (session, { fork, name }, file = '') => {
-      if (name !== undefined && fork !== true) throw wrongUsage('--name goes with --fork.');
+      if (name !== undefined && fork !== true) throw wrongUsage('--name requires --fork.');
       const operator = await session.operator();
       const snapshots = snapshotsIn(await readSnapshot(file, session));
       if (name !== undefined && snapshots.length > 1)
-        throw wrongUsage(`${file} holds ${snapshots.length} organizations, and --name is for one.`);
+        throw wrongUsage(`${file} contains ${snapshots.length} organizations, and --name applies to one.`);
       for (const snapshot of snapshots) {
         session.out.progress(`Importing ${snapshot.length} characters...`);
         const answer = await operator.importSnapshot(snapshot, {
@@ -76,7 +76,7 @@ export function addSnapshots(program: Command): void {
   });
 }
 
-/** Beside its place and then moved there: a file that is there is whole. */
+/** Written beside its target and then renamed, so that the target is always complete. */
 async function write(source: Readable, file: string, { out }: Session): Promise<number> {
   let bytes = 0;
   source.on('data', (chunk: Uint8Array) => {
@@ -105,7 +105,7 @@ async function readSnapshot(file: string, { stdin }: Session): Promise<string> {
   return unpacked(await readFile(file));
 }
 
-/** By its first bytes and not by its name. */
+/** Detected by the magic bytes, not by the file name. */
 function unpacked(bytes: Buffer): string {
   const isCompressed = bytes[0] === 0x1f && bytes[1] === 0x8b;
   return (isCompressed ? gunzipSync(bytes) : bytes).toString('utf8');

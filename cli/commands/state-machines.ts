@@ -1,19 +1,17 @@
 import type { Command } from 'commander';
 import { declare } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { table } from '../layout.ts';
-import { wrongUsage } from '../problem.ts';
+import { choice } from '../reading.ts';
 
 export function addStateMachines(program: Command): void {
   declare(program, 'state-machines [resource]', {
     summary: 'Show the lifecycles: actions, states and the events they emit',
+    arguments: { resource: choice(...fieldValues.listWebhookEvents.resource) },
     examples: [['state-machines payment'], ["state-machines --json | jq '.machines[].resource'"]],
     run: async (session, _options, resource) => {
       const all = await (await session.sandbank()).stateMachines();
       const machines = all.machines.filter((one) => resource === undefined || one.resource === resource);
-      if (machines.length === 0)
-        throw wrongUsage(
-          `There is no resource "${resource}". Choose one of ${all.machines.map((one) => one.resource).join(', ')}.`,
-        );
       const rows = machines.flatMap(({ resource, moves }) =>
         moves.map(({ action, from, to, events, condition }) => [
           resource,

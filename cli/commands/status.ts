@@ -7,7 +7,7 @@ const countMax = 100;
 
 export function addStatus(program: Command): void {
   declare(program, 'status', {
-    summary: 'Say whether the server can be reached, whom the key stands for, and what is there',
+    summary: 'Show server reachability, the current key and record counts',
     examples: [['status'], ['status --json | jq .clock.now']],
     run: async (session) => {
       const { out, settings } = session;
@@ -45,7 +45,7 @@ export function addStatus(program: Command): void {
 
 type Counted = Awaited<ReturnType<import('../session.ts').Session['sandbank']>>;
 
-/** One page of each: the API has no counts, and whether there are three or none is what one wants to know. */
+/** Counts one page of each list: the API has no counts. */
 async function countAll(sandbank: Counted): Promise<Record<string, number | null>> {
   const lists = {
     payments: sandbank.payments.list({ limit: countMax }),
@@ -58,7 +58,7 @@ async function countAll(sandbank: Counted): Promise<Record<string, number | null
     try {
       return [name, (await pages).data.length] as const;
     } catch (error) {
-      // A key without the scope may still ask for the status.
+      // A key without the scope may still read the status.
       if (error instanceof Error && error.name === 'PermissionError') return [name, null] as const;
       throw error;
     }

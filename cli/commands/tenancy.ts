@@ -2,11 +2,12 @@ import type { Command } from 'commander';
 import type { Scope } from '../../sdk/client.ts';
 import { confirm } from '../confirm.ts';
 import { declare, group } from '../declare.ts';
+import { scopes as allScopes } from '../generated/values.ts';
 import { fields } from '../layout.ts';
 import { organizationOf } from '../organization.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
 import { CliProblem } from '../problem.ts';
-import { list } from '../reading.ts';
+import { listOf } from '../reading.ts';
 
 interface KeyOptions {
   readonly name: string;
@@ -28,19 +29,19 @@ interface DeleteOptions {
 }
 
 const needsToken =
-  'It needs the token of the operator: SANDBANK_OPERATOR_TOKEN, or the folder where "sandbank start" runs.';
+  'It needs the operator token: set SANDBANK_OPERATOR_TOKEN, or run it in the folder where "sandbank start" runs.';
 
 export function addTenancy(program: Command): void {
-  const keys = group(program, 'keys', 'Make API keys');
+  const keys = group(program, 'keys', 'Create API keys');
   declare<KeyOptions>(keys, 'create', {
-    summary: 'Make an API key; it is shown once',
+    summary: 'Create an API key; it is shown once',
     details: needsToken,
     options: [
-      ['--name <name>', 'what it is called (cli)', undefined, 'cli'],
-      ['--scopes <scopes>', 'such as payments:read,payments:write; all without it', list],
-      ['--organization <name>', 'name or id; that of the key in use, or the only one'],
-      ['--application <id>', 'application it belongs to; the first one without it'],
-      ['--may-reset', 'let it reset the organization'],
+      ['--name <name>', 'name of the key', undefined, 'cli'],
+      ['--scopes <scopes>', 'such as payments:read,payments:write (default: all)', listOf(allScopes)],
+      ['--organization <name>', 'name or id (default: that of the current key, or the only one)'],
+      ['--application <id>', 'application id (default: the first one)'],
+      ['--may-reset', 'allow the key to reset the organization'],
     ],
     examples: [
       ['keys create --name ci --scopes payments:read,payments:write'],
@@ -62,7 +63,7 @@ export function addTenancy(program: Command): void {
           ['may reset', key.mayReset ? 'yes' : 'no'],
         ]),
       );
-      if (!session.out.isJson) session.out.say('The key is shown this once.');
+      if (!session.out.isJson) session.out.say('Store the key now: it is not shown again.');
       return undefined;
     },
   });
@@ -90,8 +91,8 @@ export function addTenancy(program: Command): void {
     options: [
       ['--application <name>', 'name of its application'],
       ['--key-name <name>', 'name of its key'],
-      ['--scopes <scopes>', 'scopes of its key; all without it', list],
-      ['--expires-at <time>', 'when it is deleted, such as 2026-12-01T00:00:00Z; never without it'],
+      ['--scopes <scopes>', 'scopes of its key (default: all)', listOf(allScopes)],
+      ['--expires-at <time>', 'delete it at this time, such as 2026-12-01T00:00:00Z (default: never)'],
     ],
     examples: [
       ['organizations create "Team Blue"'],
@@ -113,14 +114,14 @@ export function addTenancy(program: Command): void {
           ['key', tenant.apiKey.key],
         ]),
       );
-      if (!session.out.isJson) session.out.say('The key is shown this once.');
+      if (!session.out.isJson) session.out.say('Store the key now: it is not shown again.');
       return undefined;
     },
   });
   declare<DeleteOptions>(organizations, 'delete <organization>', {
-    summary: 'Delete an organization with everything that belongs to it, except for its audit trail',
-    details: `The organization is named by its name or id. It asks first; where nobody can answer, --yes is needed. ${needsToken}`,
-    options: [['--yes', 'do not ask']],
+    summary: 'Delete an organization and its data, except the audit trail',
+    details: `Pass its name or id. It asks for confirmation; without a terminal, pass --yes. ${needsToken}`,
+    options: [['--yes', 'do not ask for confirmation']],
     examples: [['organizations delete ci-17 --yes'], ['organizations delete org_01m7epxwjmf7za77rhky2f93cc']],
     run: async (session, { yes }, organization = '') => {
       const operator = await session.operator();

@@ -6,6 +6,7 @@ import type {
   TransferHistory,
 } from '../../sdk/client.ts';
 import { declare } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { amountText } from '../money.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
 import { choice } from '../reading.ts';
@@ -36,7 +37,11 @@ export function addTrail(parent: Command, kind: 'payments' | 'transfers', id: st
   declare<PageOptions & { readonly outcome?: string }>(parent, 'provider-events <id>', {
     summary: `List the raw provider events of a ${one}, newest first`,
     options: [
-      ['--outcome <outcome>', 'applied, ignored or duplicate', choice('applied', 'ignored', 'duplicate')],
+      [
+        '--outcome <outcome>',
+        'applied, ignored or duplicate',
+        choice(...fieldValues.listPaymentProviderEvents.outcome),
+      ],
       ...pageOptions,
     ],
     examples: [[`${kind} provider-events ${id}`]],

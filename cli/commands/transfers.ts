@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import type { ListTransfersQuery, Transfer, TransferAdvance, TransferCreate } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
+import { fieldValues, transferScenarios } from '../generated/values.ts';
 import { actionsText, fields } from '../layout.ts';
 import { amountText, minorUnits } from '../money.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
-import { actionOrState, choice, list, pairs } from '../reading.ts';
+import { actionOrState, choice, currency, listOf, pairs } from '../reading.ts';
 import { addTrail } from './trail.ts';
 
 interface CreateOptions {
@@ -38,27 +39,37 @@ interface ListOptions extends PageOptions {
   readonly customer?: string;
 }
 
+const scenariosWithCode = { pattern: /^(return|fail):\w{1,40}$/, description: 'return:CODE, fail:CODE' };
+
 export function addTransfers(program: Command): void {
-  const transfers = group(program, 'transfers', 'Quote FX transfers and move them through their lifecycle');
+  const transfers = group(
+    program,
+    'transfers',
+    'Quote FX transfers and advance them through their lifecycle',
+  );
   declare<CreateOptions>(transfers, 'create', {
-    summary: 'Quote a transfer: the amount to send, or the amount that is to arrive',
-    details: 'Amounts are in major units, written with a dot; the flags that end in -minor take minor units.',
+    summary: 'Quote a transfer by the amount to send or the amount to arrive',
+    details: 'Amounts are in major units and need the dot; options that end in -minor take minor units.',
     options: [
-      ['--from <code>', 'currency that is sent (EUR)', undefined, 'EUR'],
-      ['--to <code>', 'currency that arrives (USD)', undefined, 'USD'],
+      ['--from <code>', 'source currency', currency, 'EUR'],
+      ['--to <code>', 'target currency', currency, 'USD'],
       ['--send <major>', 'amount to send: 100.00'],
-      ['--send-minor <count>', 'amount to send in minor units: 10000'],
-      ['--arrive <major>', 'amount that is to arrive'],
-      ['--arrive-minor <count>', 'amount that is to arrive, in minor units'],
-      ['--customer <id>', 'customer that sends'],
-      ['--beneficiary <name>', 'who gets it'],
+      ['--send-minor <count>', 'amount to send, in minor units: 10000'],
+      ['--arrive <major>', 'amount to arrive'],
+      ['--arrive-minor <count>', 'amount to arrive, in minor units'],
+      ['--customer <id>', 'sending customer'],
+      ['--beneficiary <name>', 'name of the beneficiary'],
       ['--country <code>', 'ISO 3166 code of the beneficiary'],
       ['--account <text>', 'account of the beneficiary'],
-      ['--fund-from <source>', 'external or balance', choice('external', 'balance')],
-      ['--scenario <names>', 'what the simulated provider will do', list],
+      ['--fund-from <source>', 'external or balance', choice(...fieldValues.createTransfer.fundFrom)],
+      [
+        '--scenario <names>',
+        'behaviour of the simulated provider; also return:CODE and fail:CODE',
+        listOf(transferScenarios, scenariosWithCode),
+      ],
       ['--reference <text>', 'your own reference'],
       ['--metadata <name=value>', 'your own data; may be repeated', pairs],
-      ['--auto-advance', 'it moves by itself, with the clock'],
+      ['--auto-advance', 'advance automatically as the clock moves'],
     ],
     examples: [
       ['transfers create --from EUR --to USD --send 100.00 --beneficiary "Ada Lovelace"'],
@@ -70,7 +81,7 @@ export function addTransfers(program: Command): void {
       const targetAmount = read(options.arrive, options.arriveMinor, to, 'arrive');
       if ((sourceAmount === undefined) === (targetAmount === undefined))
         throw wrongUsage(
-          'Give the amount to send (--send, --send-minor) or the one to arrive (--arrive, --arrive-minor), one of them.',
+          'Pass either the amount to send (--send, --send-minor) or the amount to arrive (--arrive, --arrive-minor).',
         );
       const body = given({
         sourceCurrency: from,
@@ -91,12 +102,13 @@ export function addTransfers(program: Command): void {
     },
   });
   declare<AdvanceOptions>(transfers, 'advance <id> [action]', {
-    summary: 'Advance a transfer: by its scenario, by an action, or by the shortest way to a state',
+    summary: 'Advance a transfer by scenario, by action or to a state',
+    arguments: { action: choice(...fieldValues.advanceTransfer.action) },
     options: [
-      ['--to <state>', 'go to this state by the shortest way'],
-      ['--beneficiary <name>', 'who gets it, with accept'],
-      ['--return-code <code>', 'why it comes back, with return'],
-      ['--failure-code <code>', 'why it fails, with fail'],
+      ['--to <state>', 'take the shortest path to this state', choice(...fieldValues.advanceTransfer.to)],
+      ['--beneficiary <name>', 'name of the beneficiary, with accept'],
+      ['--return-code <code>', 'reason, with return'],
+      ['--failure-code <code>', 'reason, with fail'],
     ],
     examples: [
       ['transfers advance trf_... accept'],
@@ -117,7 +129,7 @@ export function addTransfers(program: Command): void {
     },
   });
   declare(transfers, 'refund <id>', {
-    summary: 'Give the money of a transfer back to the sender',
+    summary: 'Refund a transfer to the sender',
     examples: [['transfers refund trf_...']],
     run: async (session, _options, id = '') => {
       const transfer = await (await session.sandbank()).transfers.advance(id, { action: 'refund' });
@@ -128,8 +140,8 @@ export function addTransfers(program: Command): void {
   declare<ListOptions>(transfers, 'list', {
     summary: 'List transfers, newest first',
     options: [
-      ['--status <state>', 'only in this state'],
-      ['--customer <id>', 'only of this customer'],
+      ['--status <state>', 'only transfers in this state', choice(...fieldValues.listTransfers.status)],
+      ['--customer <id>', 'only transfers of this customer'],
       ...pageOptions,
     ],
     examples: [['transfers list --status sent']],
@@ -158,7 +170,7 @@ export function addTransfers(program: Command): void {
   addTrail(transfers, 'transfers', 'trf_...');
 }
 
-/** As for payments, in the words of the flags that were used. */
+/** As for payments, with the names of these options in the messages. */
 function read(
   major: string | undefined,
   minor: string | undefined,
@@ -168,8 +180,8 @@ function read(
   try {
     return minorUnits({ amount: major, minor }, currency);
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
-    throw wrongUsage(words.replaceAll('--amount', `--${flag}`).replaceAll('--minor', `--${flag}-minor`));
+    const message = error instanceof Error ? error.message : String(error);
+    throw wrongUsage(message.replaceAll('--amount', `--${flag}`).replaceAll('--minor', `--${flag}-minor`));
   }
 }
 

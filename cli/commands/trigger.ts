@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import type { Capabilities, EventCreate } from '../../sdk/client.ts';
 import { declare } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { type JsonObject, jsonObject, readData, withField } from '../json-data.ts';
 import { fields, table } from '../layout.ts';
 import { wrongUsage } from '../problem.ts';
-import { looseJson, pairs } from '../reading.ts';
+import { choice, looseJson, pairs } from '../reading.ts';
 import type { Session } from '../session.ts';
 
 interface TriggerOptions {
@@ -13,20 +14,22 @@ interface TriggerOptions {
   readonly list?: true;
 }
 
-const dataMessage = '--data must be a JSON object, @FILE, or - for the standard input.';
+const dataMessage = '--data must be a JSON object, @FILE, or - for standard input.';
 
 export function addTrigger(program: Command): void {
   declare<TriggerOptions>(program, 'trigger [type]', {
-    summary: 'Make an event by hand; it is sent to all endpoints and listeners that want its type',
-    details: 'Without data the example of the type is sent. No record is changed.',
+    summary: 'Create an event and send it to its subscribers',
+    details:
+      'Subscribers are the endpoints and listeners of its type. Without --data the example of the type is sent. No record changes.',
+    arguments: { type: choice(...fieldValues.createWebhookEvent.type) },
     options: [
-      ['--data <json>', 'data of the event: JSON, @FILE, or - for the standard input'],
+      ['--data <json>', 'event data: JSON, @FILE, or - for standard input'],
       [
         '--override <path=value>',
         'change one field of the data, such as paymentMethod.type=wallet; may be repeated',
         pairs,
       ],
-      ['--list', 'list the types with what they tell'],
+      ['--list', 'list the event types'],
     ],
     examples: [
       ['trigger payment.captured'],
@@ -37,11 +40,11 @@ export function addTrigger(program: Command): void {
     run: async (session, options, type) => {
       const sandbank = await session.sandbank();
       if (options.list) {
-        if (type !== undefined) throw wrongUsage('--list stands alone.');
+        if (type !== undefined) throw wrongUsage('--list takes no event type.');
         return listTypes(session, await sandbank.capabilities());
       }
       if (type === undefined)
-        throw wrongUsage('The type is missing, such as payment.captured; --list shows them all.');
+        throw wrongUsage('The event type is missing, such as payment.captured. --list shows all types.');
       const given =
         options.data === undefined
           ? undefined
@@ -61,7 +64,7 @@ export function addTrigger(program: Command): void {
         fields([
           ['event', event.id],
           ['type', event.type],
-          ['tells of', event.resourceId],
+          ['resource', event.resourceId],
         ]),
       );
       return undefined;
@@ -73,7 +76,7 @@ function listTypes({ out }: Session, { events }: Capabilities): undefined {
   const data = events.map(({ type, resource, description }) => ({ type, resource, description }));
   out.show({ object: 'list', sandbox: true, status: 'ok', data }, () =>
     table(
-      ['TYPE', 'WHAT HAS HAPPENED'],
+      ['TYPE', 'DESCRIPTION'],
       data.map(({ type, description }) => [type, description]),
     ),
   );
@@ -82,6 +85,7 @@ function listTypes({ out }: Session, { events }: Capabilities): undefined {
 
 function exampleOf({ events }: Capabilities, type: string): JsonObject {
   const found = events.find((event) => event.type === type);
-  if (!found) throw wrongUsage(`There is no event type "${type}"; "sandbank trigger --list" shows them all.`);
+  if (!found)
+    throw wrongUsage(`The server has no event type "${type}". "sandbank trigger --list" shows all types.`);
   return found.example.data;
 }

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import type { EventFilter, Webhook, WebhookDetail, WebhookUpdate } from '../../sdk/client.ts';
 import { declare } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { fields } from '../layout.ts';
 import { given } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
-import { choice, duration, list, whole } from '../reading.ts';
+import { choice, duration, listOf, whole } from '../reading.ts';
 
 interface UpdateOptions {
   readonly endpoint?: string;
@@ -32,9 +33,13 @@ export function addWebhookEndpoints(webhooks: Command): void {
     options: [
       // --url is the address of the server.
       ['--endpoint <url>', 'new URL'],
-      ['--events <types>', 'only these types: payment.captured, or payment.* for all of a kind', list],
+      [
+        '--events <types>',
+        'only these types, such as payment.captured or payment.*',
+        listOf(fieldValues.updateWebhook.eventTypes),
+      ],
       ['--description <text>', 'description for people; empty clears it'],
-      ['--retry-profile <name>', 'standard, fast or none', choice('standard', 'fast', 'none')],
+      ['--retry-profile <name>', 'standard, fast or none', choice(...fieldValues.updateWebhook.retryProfile)],
       ['--concurrency <count>', 'requests in flight at once', whole(1, concurrencyMax)],
     ],
     examples: [
@@ -49,7 +54,7 @@ export function addWebhookEndpoints(webhooks: Command): void {
         retryProfile,
         maxConcurrency: concurrency,
       });
-      if (Object.keys(body).length === 0) throw wrongUsage('Give at least one setting to change.');
+      if (Object.keys(body).length === 0) throw wrongUsage('Pass at least one setting to change.');
       const webhook = await (await session.sandbank()).webhooks.update(id, body);
       session.out.show(webhook, () => webhookText(webhook));
       return undefined;

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import type { EventFilter, ListWebhooksQuery, WebhookCreate, WebhookTest } from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
+import { fieldValues } from '../generated/values.ts';
 import { fields } from '../layout.ts';
 import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
 import { type Exit, exits } from '../problem.ts';
-import { choice, list } from '../reading.ts';
+import { choice, listOf } from '../reading.ts';
 
 interface CreateOptions {
   readonly events?: readonly string[];
@@ -17,7 +18,10 @@ export function addWebhooks(program: Command): Command {
   const webhooks = group(program, 'webhooks', 'Register endpoints, test them, and check signatures');
   declare<PageOptions & { readonly status?: string }>(webhooks, 'list', {
     summary: 'List the endpoints of the application, newest first',
-    options: [['--status <state>', 'enabled or disabled'], ...pageOptions],
+    options: [
+      ['--status <state>', 'enabled or disabled', choice(...fieldValues.listWebhooks.status)],
+      ...pageOptions,
+    ],
     examples: [['webhooks list']],
     run: async (session, { status, limit, cursor }) => {
       const pages = (await session.sandbank()).webhooks.list(
@@ -35,10 +39,14 @@ export function addWebhooks(program: Command): Command {
   declare<CreateOptions>(webhooks, 'create <endpoint>', {
     summary: 'Register the URL of an endpoint; its secret is shown once',
     options: [
-      ['--events <types>', 'only these types: payment.captured, or payment.* for all of a kind', list],
-      ['--description <text>', 'for people'],
-      ['--retry-profile <name>', 'standard, fast or none', choice('standard', 'fast', 'none')],
-      ['--secret <whsec>', 'a secret of your own; one is made without it'],
+      [
+        '--events <types>',
+        'only these types, such as payment.captured or payment.*',
+        listOf(fieldValues.createWebhook.eventTypes),
+      ],
+      ['--description <text>', 'description for people'],
+      ['--retry-profile <name>', 'standard, fast or none', choice(...fieldValues.createWebhook.retryProfile)],
+      ['--secret <whsec>', 'use this secret instead of a generated one'],
     ],
     examples: [["webhooks create https://example.test/hooks --events 'payment.*'"]],
     run: async (session, { events, description, retryProfile, secret }, url = '') => {
@@ -58,13 +66,19 @@ export function addWebhooks(program: Command): Command {
           ['secret', webhook.secret],
         ]),
       );
-      if (!session.out.isJson) session.out.say('The secret is shown this once.');
+      if (!session.out.isJson) session.out.say('The secret is shown only once.');
       return undefined;
     },
   });
   declare<{ readonly type?: string }>(webhooks, 'test <id>', {
-    summary: 'Send one real event to an endpoint and say what it answered',
-    options: [['--type <type>', 'the example of this type; webhook.tested without it']],
+    summary: 'Send one real event to an endpoint and show its response',
+    options: [
+      [
+        '--type <type>',
+        'event type of the example to send (default: webhook.tested)',
+        choice(...fieldValues.testWebhook.type),
+      ],
+    ],
     examples: [['webhooks test whk_... --type payment.captured']],
     run: async (session, { type }, id = '') => {
       const body = given({ type }) as WebhookTest;
@@ -75,33 +89,13 @@ export function addWebhooks(program: Command): Command {
           ['delivery', delivery.id],
           ['status', delivery.status],
           ['url', delivery.url],
-          ['answer', attempt?.responseStatus],
+          ['response', attempt?.responseStatus],
           ['took', attempt === undefined ? undefined : `${attempt.durationMs} ms`],
           ['error', attempt?.error],
         ]),
       );
       return delivery.status === 'succeeded' ? undefined : (exits.refused satisfies Exit);
     },
-  });
-  // Run by src/main.ts: see hand-over.ts.
-  declare(webhooks, 'verify', {
-    summary: 'Say whether the signature of a webhook request is right, and why not',
-    details: 'Pass the three webhook- headers as they came.',
-    options: [
-      ['--id <id>', 'the header webhook-id'],
-      ['--timestamp <seconds>', 'the header webhook-timestamp'],
-      ['--signature <text>', 'the whole header webhook-signature'],
-      ['--body <file>', 'the body, byte for byte; from the standard input without it'],
-      [
-        '--secret <whsec>',
-        "the endpoint's secret; better in SANDBANK_WEBHOOK_SECRET, which no history keeps",
-      ],
-      ['--at <time>', 'judge the timestamp by this time and not by now'],
-    ],
-    examples: [
-      ['webhooks verify --id evt_... --timestamp 1794700000 --signature "v1,..." --body request.json'],
-    ],
-    run: () => Promise.reject(new Error('this command is run by the server program')),
   });
   return webhooks;
 }

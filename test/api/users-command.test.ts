@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { applySeed } from '../../src/seed.ts';
 import type { Server } from '../../src/server.ts';
-import { usersCommand, usersUsage } from '../../src/users-command.ts';
+import { run } from '../support/command.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { openServer } from '../support/server.ts';
 import { goodPassword, Visitor } from '../support/visitor.ts';
@@ -45,14 +45,20 @@ const invite = ['invite', '--organization', 'Acme', '--url', 'https://pay.acme.t
 const reset = ['reset-link', '--email', 'Dev@Acme.test', '--json'];
 const urlIn = (json: string) => (JSON.parse(json) as { url: string }).url;
 
+async function createLink(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
+  const { code, stdout, stderr } = await run(['users', ...args], { env });
+  expect([code, stderr]).toEqual([0, '']);
+  return stdout.trimEnd();
+}
+
 /** The embedded database admits one process at a time: the commands run while the server is stopped. */
 test('sandbank users creates links in a data directory that work after the start', async () => {
   const data = await mkdtemp(join(tmpdir(), 'sandbank-users-'));
   const server = await openServer('pglite', { dataDirectory: data });
   await applySeed(seed, server, Date.now);
   await server.close();
-  const link = await usersCommand([...invite, '--data', data], {});
-  const url = urlIn(await usersCommand([...reset, '--data', data], {}));
+  const link = await createLink([...invite, '--data', data]);
+  const url = urlIn(await createLink([...reset, '--data', data]));
   const started = await openServer('pglite', { dataDirectory: data, registration: 'closed' });
   await expectInvited(new Visitor(started.app), link);
   await expectReset(new Visitor(started.app), started, url);
@@ -73,32 +79,39 @@ describe('sandbank users on PostgreSQL, beside a running server', () => {
   afterAll(() => server?.close());
 
   test('a link from invite admits a new person although sign-up is closed', async () => {
-    await expectInvited(new Visitor(server.app), await usersCommand(invite, env));
+    await expectInvited(new Visitor(server.app), await createLink(invite, env));
   });
 
   test('a link from reset-link sets a new password, once', async () => {
-    await expectReset(new Visitor(server.app), server, urlIn(await usersCommand(reset, env)));
+    await expectReset(new Visitor(server.app), server, urlIn(await createLink(reset, env)));
   });
 
-  test.each([
-    [['invite'], '--organization is missing'],
-    [['invite', '--organization', 'Nobody'], 'There is no organization "Nobody".'],
-    [['invite', '--organization', 'Acme', '--role', 'king'], '--role must be one of viewer'],
-    [['reset-link'], '--email is missing'],
-    [['reset-link', '--email', 'nobody@acme.test'], 'Nobody has signed up with nobody@acme.test.'],
-    [['remove'], 'users knows invite and reset-link, not "remove".'],
-    [['invite', '--colour', 'red'], 'users --help lists the flags'],
-  ])('%j is refused in one sentence', async (argv, message) => {
-    await expect(usersCommand(argv, env)).rejects.toThrow(message);
+  test.each<[readonly string[], number, string]>([
+    [['invite'], 2, '--organization is missing'],
+    [['invite', '--organization', 'Nobody'], 1, 'No link was created. There is no organization "Nobody".'],
+    [
+      ['invite', '--organization', 'Acme', '--role', 'admn'],
+      2,
+      '"admn" is not a valid value for --role. Did you mean admin?',
+    ],
+    [
+      ['invite', '--organization', 'Acme', '--role', 'king'],
+      2,
+      'Allowed values: viewer, developer, admin, owner.',
+    ],
+    [['reset-link'], 2, '--email is missing'],
+    [['reset-link', '--email', 'nobody@acme.test'], 1, 'Nobody has signed up with nobody@acme.test.'],
+    [['remove'], 2, "Unknown command 'remove'."],
+    [['invite', '--colour', 'red'], 2, "Unknown option '--colour'."],
+  ])('%j is rejected with exit code %i and one line', async (argv, code, message) => {
+    const result = await run(['users', ...argv], { env });
+    expect(result).toEqual({ code, stdout: '', stderr: expect.stringContaining(message) });
+    expect(result.stderr).toMatch(/^Error: [^\n]+\n$/);
   });
 });
 
 test('sandbank users creates no database where there is none', async () => {
   const nowhere = join(tmpdir(), `sandbank-nowhere-${randomBytes(8).toString('hex')}`);
-  const created = usersCommand(['reset-link', '--email', email, '--data', nowhere], {});
-  await expect(created).rejects.toThrow(`There is no database in ${nowhere}`);
-});
-
-test('sandbank users without a command shows its usage', async () => {
-  expect(await usersCommand([], {})).toBe(usersUsage);
+  const { code, stderr } = await run(['users', 'reset-link', '--email', email, '--data', nowhere]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`There is no database in ${nowhere}`)]);
 });

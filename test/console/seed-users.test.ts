@@ -288,7 +288,9 @@ test('a short password stops the start with a sentence, before anything is made'
   await writeFile(seed, JSON.stringify({ organizations: [{ name: 'Acme', users }] }));
   const { code, stderr } = await runToEnd({ seed, dataDir: joinPath(directory, 'data') });
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^Sandbank did not start\. The seed file .*seed\.json is not accepted: .*password/);
+  expect(stderr).toMatch(
+    /^Error: Sandbank did not start\. The seed file .*seed\.json is not accepted: .*password/,
+  );
   expect(stderr).not.toContain('    at ');
   expect(stderr).not.toContain('"short"');
   await rm(directory, { recursive: true });

@@ -106,7 +106,7 @@ describe('--import and --export-on-exit', () => {
       if (content !== undefined) writeFileSync(file, content);
       const { code, stderr } = await runToEnd({ ...more, args: ['--import', file] });
       expect([code, stderr]).toEqual([1, expect.stringMatching(reason)]);
-      expect(stderr).toMatch(/^Sandbank did not start\. /);
+      expect(stderr).toMatch(/^Error: Sandbank did not start\. /);
       expect(stderr).not.toMatch(/ {4}at /);
     };
     const shared = { databaseUrl };

@@ -50,13 +50,13 @@ async function start(options: ServerOptions = {}): Promise<ServerProcess> {
 }
 
 /** One sentence that says what is wrong, without a stack trace and without a secret. */
-function expectRefusedStart({ code, stdout, stderr }: Ending, reason: RegExp): void {
+function expectRefusedStart({ code, stdout, stderr }: Ending, reason: RegExp, expected = 1): void {
   expect(stderr).toMatch(reason);
   expect(stderr.trim().split('\n')).toHaveLength(1);
-  expect(stderr).toMatch(/^Sandbank did not start\. [A-Z-].*\.\n$/);
+  expect(stderr).toMatch(/^Error: Sandbank did not start\. [A-Z-].*\.\n$/);
   expect(stderr + stdout).not.toMatch(/\n\s+at |node:internal|sbk_sandbox_\w/);
   expect(stderr + stdout).not.toContain(password);
-  expect(code).toBe(1);
+  expect(code).toBe(expected);
 }
 
 async function refuse(options: ServerOptions, reason: RegExp): Promise<void> {
@@ -77,7 +77,6 @@ const seedWith = (application: object, organization = 'Acme') => ({
 
 describe('a start that is refused before the server creates anything', () => {
   const refusals: readonly (readonly [string, () => ServerOptions, RegExp])[] = [
-    ['an unknown flag', () => ({ args: ['--prot', '4000'] }), /--prot/],
     ['a port that is not a number', () => ({ args: ['--port', 'http'] }), /port .*"http"/],
     [
       'a rate limit that is not a number',
@@ -131,12 +130,14 @@ describe('a start that is refused before the server creates anything', () => {
   ];
 
   it('names the wrong setting in one sentence', async () => {
-    const results = await runSequence(refusals.map(([, options]) => ({ dataDir, ...options() })));
+    const calls = refusals.map(([, options]) => ({ dataDir, ...options() }));
+    const results = await runSequence(calls);
     expect(results).toHaveLength(refusals.length);
     for (const [at, result] of results.entries()) {
       const [what, , reason] = refusals[at] ?? ['', undefined, /^$/];
       try {
-        expectRefusedStart(result, reason);
+        // A seed file is read after the settings: only those are wrong usage.
+        expectRefusedStart(result, reason, calls[at]?.seed === undefined ? 2 : 1);
       } catch (error) {
         throw new Error(`${what}: ${JSON.stringify(result)}`, { cause: error });
       }
@@ -144,14 +145,19 @@ describe('a start that is refused before the server creates anything', () => {
     expect(existsSync(dataDir)).toBe(false);
   });
 
-  it('ends the process with exit code 1, and with 0 for flags that only print', async () => {
+  it('ends the process with exit code 2 for wrong usage, and with 0 for flags that only print', async () => {
     const [refused, help, version] = await Promise.all([
       runToEnd({ dataDir, args: ['--prot', '4000'] }),
       runToEnd({ dataDir, args: ['--help'] }),
       runToEnd({ dataDir, args: ['--version'] }),
     ]);
-    expectRefusedStart(refused, /--prot/);
-    expect(help).toEqual({ code: 0, stderr: '', stdout: expect.stringMatching(/--port PORT/) });
+    expect(refused).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'Error: Unknown option \'--prot\'. Did you mean --port? Run "sandbank start --help" for help.\n',
+    });
+    expect(help).toEqual({ code: 0, stderr: '', stdout: expect.stringMatching(/--port <port>/) });
     expect(version).toEqual({ code: 0, stderr: '', stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
     expect(existsSync(dataDir)).toBe(false);
   });

@@ -51,7 +51,7 @@ describe('the command `sandbank verify`', () => {
     await settleOne(server.url);
     const inUse = await verify({ dataDir });
     expect(inUse.code).toBe(1);
-    expect(inUse.stderr).toMatch(/^Nothing was verified\. .*in use/);
+    expect(inUse.stderr).toMatch(/^Error: Nothing was verified\. .*in use/);
     expect(await server.stop()).toBe(0);
 
     const sound = await verify({ dataDir });
@@ -98,15 +98,11 @@ describe('the command `sandbank verify`', () => {
     expect(unsound.stdout).toMatch(/DIFFERS[\s\S]+bank EUR: expected 1250, found 1251[\s\S]+NOT sound\.\n$/);
   });
 
-  test('creates nothing where there is no database, and names the commands that exist', async () => {
+  test('creates nothing where there is no database', async () => {
     const dataDir = join(directory, 'mistyped');
-    const [missing, unknown] = await runSequence([{ dataDir, args: ['verify'] }, { args: ['fly'] }]);
+    const [missing] = await runSequence([{ dataDir, args: ['verify'] }]);
     expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no database in') });
     expect(existsSync(dataDir)).toBe(false);
-    expect(unknown).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('must be one of start, verify'),
-    });
   });
 });
 

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { isForServer } from '../../cli/hand-over.ts';
 import { runCommand } from '../../cli/run-command.ts';
 import type { Server } from '../../src/server.ts';
 import { watchProcess } from './failure-report.ts';
@@ -44,11 +43,11 @@ const environmentOf = (env: CommandOptions['env']) => ({
 
 /**
  * Runs a command in this process, through the same function as the binary; a start of the binary costs 0.3 s of CPU. What only a
- * process shows (the real exit code, pipes, signals, the server's own commands) needs `runBinary`: test/process/cli.
+ * process shows (the real exit code, pipes, signals, `start`) needs `runBinary`: test/process/cli.
  */
 export async function run(args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
   const { env, directory = emptyDirectory, input = '' } = options;
-  if (isForServer(args)) throw new Error(`The server program runs "${args.join(' ')}": use runBinary.`);
+  if (args[0] === 'start') throw new Error('A server must not run in the test process: use RunningCommand.');
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const output = Promise.all([text(stdout), text(stderr)]);
   const stdin = Readable.from(input === '' ? [] : [Buffer.from(input)]);

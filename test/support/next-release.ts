@@ -29,7 +29,7 @@ export const NOTE = 'made by the next release';
 
 export function makeNextRelease(): { readonly root: string; remove(): void } {
   const root = mkdtempSync(path.join(tmpdir(), 'sandbank-next-'));
-  for (const folder of ['dist/src', 'migrations'])
+  for (const folder of ['dist/src', 'dist/cli', 'dist/sdk', 'migrations'])
     cpSync(path.join(ROOT, folder), path.join(root, folder), { recursive: true });
   cpSync(path.join(ROOT, 'package.json'), path.join(root, 'package.json'));
   for (const folder of ['node_modules', 'dist/docs', 'dist/console'])

@@ -1,5 +1,5 @@
 /**
- * Runs the built server (`dist/src/main.js`) as a child process, for behaviour that only a process has: signals, `kill -9`, the lock
+ * Runs the built command (`dist/cli/main.js`) as a child process, for behaviour that only a process has: signals, `kill -9`, the lock
  * of the data directory, several nodes on one database. The bench uses it as well.
  */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
@@ -17,7 +17,7 @@ const STOP_TIMEOUT_MS = 240_000;
 const LOG_CHARACTERS_MAX = 1_000_000;
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const MAIN = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 /**
  * For servers that live a few seconds. By default V8 optimizes a large part of PGlite during the start, on threads of its own: with these flags a start
@@ -187,8 +187,8 @@ function spawnProgram(
   options: ServerOptions,
   args: readonly string[],
 ): ChildProcessByStdio<Writable, Readable, Readable> {
-  const main = options.root === undefined ? MAIN : path.join(options.root, 'dist', 'src', 'main.js');
-  if (!existsSync(main)) throw new Error('dist/src/main.js is missing: run `npm run build` first.');
+  const main = options.root === undefined ? MAIN : path.join(options.root, 'dist', 'cli', 'main.js');
+  if (!existsSync(main)) throw new Error('dist/cli/main.js is missing: run `npm run build` first.');
   return spawn(
     process.execPath,
     [
@@ -209,11 +209,12 @@ function nameOf({ databaseUrl, dataDir, args = [] }: ServerOptions): string {
   return ['server on', database, ...args].join(' ');
 }
 
-function flags(options: ServerOptions): string[] {
-  const flags = ['--port', String(options.port ?? 0)];
-  if (options.dataDir !== undefined) flags.push('--data', options.dataDir);
-  if (options.seed !== undefined) flags.push('--seed', options.seed);
-  return [...flags, ...(options.args ?? [])];
+/** `start` unless the arguments begin with another command. */
+function flags({ args = [], port = 0, dataDir, seed }: ServerOptions): string[] {
+  const data = dataDir === undefined ? [] : ['--data', dataDir];
+  if (args[0] !== undefined && !args[0].startsWith('-')) return [...args, ...data];
+  const seeded = seed === undefined ? [] : ['--seed', seed];
+  return ['start', '--port', String(port), ...data, ...seeded, ...args];
 }
 
 /** The settings of the developer's shell must not reach a test. */

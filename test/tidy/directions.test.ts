@@ -28,7 +28,7 @@ describe('a good import passes:', () => {
     ['src/main.ts', `import { app } from './http/app.ts'`],
     ['src/resources/payments/machine.test.ts', `import { decide } from './machine.ts'`],
     ['sdk/client.ts', `import { verify } from './webhooks.ts'`],
-    ['cli/main.ts', `import { boot } from '../src/boot.ts'`],
+    ['cli/commands/start.ts', `import { boot } from '../../src/boot.ts'`],
     ['console/src/api.ts', `import { Client } from '../../sdk/index.ts'`],
     ['test/api/payments.test.ts', `import { open } from '../../src/db/database.ts'`],
   ])('%s: %s', (path, line) => {

@@ -105,10 +105,10 @@ describe('clock, events and logs from the command line', () => {
     expect(JSON.parse(piped.stdout)).toMatchObject({ data: { from: 'pipe' } });
     const catalogue = await json<{ data: { type: string }[] }>(['trigger', '--list']);
     expect(catalogue.data.map(({ type }) => type)).toContain('dispute.won');
-    expect((await world.sandbank('trigger', '--list')).stdout).toMatch(/^TYPE +WHAT HAS HAPPENED\n/);
+    expect((await world.sandbank('trigger', '--list')).stdout).toMatch(/^TYPE +DESCRIPTION\n/);
     expect((await world.sandbank('trigger')).code).toBe(2);
     expect((await world.sandbank('trigger', 'payment.failed', '--data', '[1]')).code).toBe(2);
-    expect((await world.sandbank('trigger', 'payment.exploded')).code).toBe(1);
+    expect((await world.sandbank('trigger', 'payment.exploded')).code).toBe(2);
   });
 
   test('a field is set in objects and lists, and the data itself is left alone', () => {

@@ -36,8 +36,14 @@ describe('sandbank open', () => {
       url: `${world.url}/docs`,
       console: `${world.url}/console`,
     });
-    const wrong = await world.sandbank('open', 'toString');
-    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/Give console, docs, api/)]);
+    for (const [target, message] of [
+      ['toString', /Allowed values: console, docs, api, the id of a record\./],
+      ['consle', /Did you mean console\?/],
+      ['key_1', /"key_1" has no page in the console/],
+    ] as const) {
+      const wrong = await world.sandbank('open', target);
+      expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(message)]);
+    }
   });
 
   const terminal = () => Object.assign(new PassThrough(), { isTTY: true });

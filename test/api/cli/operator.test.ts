@@ -50,7 +50,7 @@ describe('what the operator does from the command line', () => {
     const made = await world.sandbank('organizations', 'create', 'Shown');
     expect([made.stdout, made.stderr]).toEqual([
       expect.stringMatching(/key +sbk_sandbox_\w+/),
-      'The key is shown this once.\n',
+      'Store the key now: it is not shown again.\n',
     ]);
   });
 
@@ -96,7 +96,7 @@ describe('what the operator does from the command line', () => {
     const unasked = await as('reset');
     expect([unasked.code, unasked.stderr]).toEqual([
       2,
-      expect.stringMatching(/removes all records of Team Green at .*--yes/),
+      expect.stringMatching(/deletes all records of Team Green at .*--yes/),
     ]);
     const reset = await as('reset', '--yes');
     expect([reset.code, JSON.parse(reset.stdout)]).toMatchObject([
@@ -108,7 +108,7 @@ describe('what the operator does from the command line', () => {
     const byOperator = await world.sandbank('reset', '--organization', 'Team Green', '--yes');
     expect([byOperator.code, byOperator.stdout]).toEqual([
       0,
-      expect.stringMatching(/^Removed:\n[\s\S]*payments +1/),
+      expect.stringMatching(/^Deleted:\n[\s\S]*payments +1/),
     ]);
   });
 
@@ -163,7 +163,7 @@ describe('what the operator does from the command line', () => {
       asTenant(tenant),
     );
     expect(shown.code).toBe(0);
-    expect(shown.stdout).toMatch(/^KIND +MET +OF[\s\S]+Not met:\n[\s\S]*payment\.charged_back/);
+    expect(shown.stdout).toMatch(/^KIND +COVERED +OF[\s\S]+Not covered:\n[\s\S]*payment\.charged_back/);
     expect(readFileSync(xml, 'utf8')).toMatch(/<testsuites [\s\S]*<skipped message="not met"\/>/);
     const short = await run(['coverage', '--fail-under', '99', '--json'], asTenant(tenant));
     expect([short.code, JSON.parse(short.stdout)]).toMatchObject([1, { object: 'coverage' }]);
@@ -208,7 +208,7 @@ describe('what the operator does from the command line', () => {
 
   test('a fault plan that lacks something is told before anything is sent', async () => {
     for (const [args, words] of [
-      [['explode', '--count', '1'], /There is no fault "explode"; there are latency, error/],
+      [['explode', '--count', '1'], /"explode" is not a valid fault\. Allowed values: latency, error/],
       [['latency', '--count', '1'], /--delay-ms is missing/],
       [['drop'], /--count or --share is missing/],
     ] as const) {

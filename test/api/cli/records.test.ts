@@ -75,7 +75,7 @@ describe('records from the command line', () => {
     expect(advanced.stdout).toMatch(/status +captured\n.*\ncaptured +1250 JPY/);
     const list = await world.sandbank('payments', 'list', '--limit', '1');
     expect(list.stdout).toMatch(new RegExp(`^PAYMENT +STATUS +AMOUNT +CREATED\n${id} +captured +1250 JPY`));
-    expect(list.stderr).toMatch(/^There are more: add --cursor \S+\n$/);
+    expect(list.stderr).toMatch(/^More results: add --cursor \S+\n$/);
     expect(list.stdout + list.stderr + stdout).not.toContain(String.fromCharCode(27));
   });
 
@@ -151,7 +151,7 @@ describe('records from the command line', () => {
       const { code, stdout, stderr } = await world.sandbank('payments', 'refund', id);
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr).toMatch(
-        /^Error: .+ \(invalid_state_transition, 409\)\n {2}allowed {2}.+\n[\s\S]*request {2}req_\w+\n {2}more {5}http.+#invalid_state_transition\n$/,
+        /^Error: .+ \(invalid_state_transition, 409\)\n {2}allowed {2}.+\n[\s\S]*request {2}req_\w+\n {2}docs {5}http.+#invalid_state_transition\n$/,
       );
       const asJson = await world.json<{ requestId: string }>(['payments', 'refund', id], 1);
       expect(asJson).toMatchObject({
@@ -162,9 +162,9 @@ describe('records from the command line', () => {
     });
 
     test.each<[string, readonly string[], RegExp]>([
-      ['an unknown command', ['fly'], /unknown command 'fly'/],
-      ['an unknown flag', ['payments', 'list', '--colour'], /unknown option '--colour'/],
-      ['a missing argument', ['payments', 'get'], /missing required argument 'id'/],
+      ['an unknown command', ['fly'], /Unknown command 'fly'/],
+      ['an unknown flag', ['payments', 'list', '--colour'], /Unknown option '--colour'/],
+      ['a missing argument', ['payments', 'get'], /Missing required argument 'id'/],
       ['a group alone', ['payments'], /Usage: sandbank payments/],
       [
         'an amount that could mean two things',
@@ -191,7 +191,7 @@ describe('records from the command line', () => {
       [
         'a field that cannot be cleared',
         ['customers', 'update', 'cus_1', '--clear', 'metadata'],
-        /--clear takes name, email, phone, reference, not "metadata"/,
+        /"metadata" is not a valid value for --clear. Allowed values: name, email, phone, reference./,
       ],
       ['an endpoint update without a setting', ['webhooks', 'update', 'whk_1'], /at least one setting/],
       [
@@ -200,7 +200,11 @@ describe('records from the command line', () => {
         /--evidence goes with the action submit_evidence/,
       ],
       ['a replay without a window', ['replays', 'create'], /--from is missing/],
-      ['an unknown lifecycle', ['state-machines', 'payments'], /There is no resource "payments"/],
+      [
+        'an unknown lifecycle',
+        ['state-machines', 'payments'],
+        /"payments" is not a valid resource. Did you mean payment\?/,
+      ],
       ['a reset that nobody can confirm', ['reset'], /Add --yes/],
     ])('2: %s', async (_what, args, words) => {
       const { code, stdout, stderr } = await world.sandbank(...args);

@@ -54,7 +54,7 @@ describe('webhooks from the command line', () => {
     const failed = await world.sandbank('webhooks', 'test', made.id);
     expect([failed.code, failed.stdout]).toEqual([
       1,
-      expect.stringMatching(/status +failed\n[\s\S]*answer +500/),
+      expect.stringMatching(/status +failed\n[\s\S]*response +500/),
     ]);
     receiver.answer(withStatus(204));
     const words = await world.sandbank('webhooks', 'list');

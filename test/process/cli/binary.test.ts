@@ -32,6 +32,9 @@ describe('the sandbank binary', () => {
       [1, ['payments', 'get', 'pay_00000000000000000000000000'], env],
       [2, ['payments', 'list', '--colour'], env],
       [2, ['fly'], env],
+      [2, ['verify', '--dtaa', '.'], env],
+      [2, ['users', 'invite', '--role', 'king'], env],
+      [2, ['webhooks', 'verify', '--colour'], env],
       [3, ['status'], away],
       [4, ['payments', 'list'], { SANDBANK_URL: world.url }],
     ];
@@ -73,7 +76,7 @@ describe('the sandbank binary', () => {
     expect((await ended)[0]).toBe(0);
   });
 
-  test('hands `webhooks verify` to the server program', async () => {
+  test('verifies a signature from the standard input', async () => {
     const secret = `whsec_${randomBytes(32).toString('base64')}`;
     const { body, headers } = await signWebhook({ id: 'evt_1' }, secret);
     const flags = [
@@ -81,17 +84,15 @@ describe('the sandbank binary', () => {
       ...['--signature', headers['webhook-signature']],
     ];
     const env = { SANDBANK_WEBHOOK_SECRET: secret };
-    const [valid, invalid, refused] = await Promise.all([
+    const [valid, invalid] = await Promise.all([
       runBinary(['webhooks', 'verify', ...flags], { env, input: body }),
       runBinary(['webhooks', 'verify', ...flags, '--json'], { env, input: `${body}\n` }),
-      runBinary(['webhooks', 'verify', '--colour'], { env }),
     ]);
     expect([valid.code, valid.stdout]).toEqual([0, expect.stringMatching(/^Valid\./)]);
     expect([invalid.code, JSON.parse(invalid.stdout)]).toMatchObject([
       1,
       { object: 'signature_check', status: 'invalid' },
     ]);
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/^Nothing was verified\. /)]);
   });
 
   test('stops following on either signal with exit code 0', async () => {

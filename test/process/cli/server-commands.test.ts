@@ -12,22 +12,32 @@ describe('the server commands of the sandbank binary', () => {
   afterEach(() => server?.kill());
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  test('refuse wrong settings in one sentence', async () => {
-    const refusals: readonly (readonly [args: readonly string[], stderr: RegExp])[] = [
+  test('reject wrong settings in one line, with exit code 2 for wrong usage', async () => {
+    const rejections: readonly (readonly [args: readonly string[], code: number, stderr: RegExp])[] = [
       [
         ['start', '--port', 'http'],
-        /^Sandbank did not start\. The port must be a number from 0 to 65535, not "http"\.\n$/,
+        2,
+        /^Error: Sandbank did not start\. The port must be a number from 0 to 65535, not "http"\.\n$/,
       ],
-      [['--prot', '1'], /^Sandbank did not start\. .*--prot.*\n$/],
+      [['start', '--prot', '1'], 2, /^Error: Unknown option '--prot'\. Did you mean --port\?.*\n$/],
+      [
+        ['start', '--role', 'wroker'],
+        2,
+        /^Error: "wroker" is not a valid value for --role\. Did you mean worker\?\n$/,
+      ],
+      [['--prot', '1'], 2, /^Error: Unknown option '--prot'\..*\n$/],
       [
         ['verify', '--data', join(directory, 'none')],
-        /^Nothing was verified\. There is no database in .*\n$/,
+        1,
+        /^Error: Nothing was verified\. There is no database in .*\n$/,
       ],
-      [['users', 'remove'], /^No link was made\. .*\n$/],
+      [['users', 'remove'], 2, /^Error: Unknown command 'remove'\..*\n$/],
     ];
-    const results = await Promise.all(refusals.map(([args]) => runBinary(args)));
-    for (const [at, { code, stdout, stderr }] of results.entries())
-      expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(refusals[at]?.[1] ?? /^$/)]);
+    const results = await Promise.all(rejections.map(([args]) => runBinary(args)));
+    for (const [at, result] of results.entries()) {
+      const [, code, stderr] = rejections[at] ?? [];
+      expect(result).toEqual({ code, stdout: '', stderr: expect.stringMatching(stderr ?? /^$/) });
+    }
   });
 
   test('start serves the commands of its folder without settings, and after the stop none of them works', async () => {
@@ -46,8 +56,8 @@ describe('the server commands of the sandbank binary', () => {
     expect(await server.stop('SIGTERM')).toBe(0);
     expect((await inFolder('status')).code).toBe(4);
 
-    // Without a command, flags start the server as well.
-    server = new RunningCommand(['--port', '0', '--data', data]);
+    // The options of all commands may precede the command.
+    server = new RunningCommand(['--no-color', 'start', '--port', '0', '--data', data]);
     await server.waitForOutput(/Sandbank is running/);
     expect(await server.stop('SIGINT')).toBe(0);
 
