@@ -21,6 +21,8 @@ export const serverVariables: Readonly<Record<string, string>> = {
   SANDBANK_PUBLIC_URL: 'the address under which clients reach this server',
   SANDBANK_TRUSTED_PROXIES:
     'networks of reverse proxies, such as 10.0.0.0/8,fd00::/8, whose X-Forwarded-For is trusted (none)',
+  SANDBANK_CONNECTION_FILE:
+    'file for the address of the running server, for the command line and health checks; embedded also with its API key and operator token (cli.json in the data directory)',
   LOG_LEVEL: 'fatal, error, warn, info, debug, trace or silent (info with DATABASE_URL, otherwise warn)',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'where to send traces, as OTLP over HTTP (none)',
 };

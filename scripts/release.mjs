@@ -46,6 +46,8 @@ try {
       SANDBANK_SMOKE_TARBALLS: folder,
     },
   );
+  say('contract: generators, linters and request runners of other authors...');
+  await must([tools.vitest, 'run', '--project', 'tools'], 'The contract tools failed.');
   if (isDryRun) {
     fs.rmSync(folder, { recursive: true });
     say('Dry run: nothing was published, and the version and the changelog stay as they were.');

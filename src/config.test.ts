@@ -90,12 +90,12 @@ describe('the configuration', () => {
   });
 
   it('writes its address beside its data, to another file, or nowhere', () => {
-    expect(read(['--data', '/data']).connectionFile).toBe('/data/cli.json');
-    expect(read(['--data', 'memory']).connectionFile).toBeUndefined();
-    expect(read([], shared).connectionFile).toBeUndefined();
+    expect(read({ data: '/data' }).connectionFile).toBe('/data/cli.json');
+    expect(read({ data: 'memory' }).connectionFile).toBeUndefined();
+    expect(read({}, shared).connectionFile).toBeUndefined();
     const env = { SANDBANK_CONNECTION_FILE: '/run/sandbank.json' };
     for (const settings of [env, { ...env, ...shared }, { ...env, SANDBANK_DATA_DIR: 'memory' }])
-      expect(read([], settings).connectionFile).toBe('/run/sandbank.json');
+      expect(read({}, settings).connectionFile).toBe('/run/sandbank.json');
   });
 
   it('trusts no proxy unless it is listed', () => {
