@@ -10,10 +10,9 @@ import { thirdPartyNotices } from './notices.mjs';
 const [modules = '', dist = ''] = process.argv.slice(2).map((folder) => path.resolve(folder));
 
 /**
- * What is loaded from outside, by its place in `dist`. All of it is one folder deep: `src/places.ts` finds the package from there. The
- * SDK entries that start with `vitest` or `jest` exist only where they run.
+ * What is loaded from outside, by its place in `dist`. All of it is one folder deep: `src/places.ts` finds the package from there.
  */
-const server = ['src/boot', 'src/main', 'src/embedded', 'src/data-directory-lock', 'src/pglite-worker'];
+const server = ['src/embedded', 'src/data-directory-lock', 'src/pglite-worker'];
 const sdk = fs
   .readdirSync(path.join(modules, 'sdk'))
   .filter((name) => /^(client|testing|vitest|jest)[\w-]*\.js$/.test(name))
