@@ -4,7 +4,16 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -193,6 +202,18 @@ describe('a project that installs sandbank', () => {
     project.write('use.cjs', `${requires}(async () => {${program}})();`);
     expect(await project.node('use.mjs')).toBe('pending true');
     expect(await project.node('use.cjs')).toBe('pending true');
+  });
+
+  test('gets a first test from init, and it passes', async () => {
+    const { files } = JSON.parse(await project.sandbank('init', '--json')) as {
+      files: { path: string; outcome: string }[];
+    };
+    const first = files.find(({ path: file }) => file.endsWith('.test.mjs'))?.path ?? '';
+    expect(await project.node('--test', first)).toMatch(/# pass 1\b/);
+    const seed = JSON.parse(readFileSync(path.join(project.folder, 'sandbank.seed.json'), 'utf8')) as {
+      $schema: string;
+    };
+    expect(existsSync(path.join(project.folder, seed.$schema)), seed.$schema).toBe(true);
   });
 
   test('compiles, as an ES module and as CommonJS', async () => {
