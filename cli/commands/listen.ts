@@ -70,7 +70,11 @@ async function listen(
   secret: string,
 ): Promise<void> {
   const { forwardTo, events, since, skipVerify } = options;
-  const url = forwardTo === undefined ? undefined : targetUrl(forwardTo);
+  if (forwardTo === undefined)
+    throw wrongUsage(
+      'Give --forward-to, such as localhost:3000/webhooks. "sandbank events tail --follow" shows events without forwarding them.',
+    );
+  const url = targetUrl(forwardTo);
   if (url === undefined)
     throw wrongUsage('--forward-to must be a URL or an address such as localhost:3000/webhooks.');
   const { signWebhook, webhookPayload } = await import('../../sdk/client.ts');

@@ -114,7 +114,7 @@ describe('sandbank listen', () => {
   });
 
   test.each<[string, readonly string[], RegExp]>([
-    ['no target', [], /--forward-to must be a URL/],
+    ['no target', [], /Give --forward-to.*events tail --follow/],
     ['a target that is not an address', ['--forward-to', 'hook'], /--forward-to must be a URL/],
     ['a secret that is none', ['--forward-to', 'http://127.0.0.1:1/', '--secret', 'hunter2'], /whsec_/],
     ['a time that is none', ['--forward-to', 'http://127.0.0.1:1/', '--since', 'noon'], /--since/],
