@@ -98,6 +98,6 @@ describe('the client of an operator', () => {
 
   test('says at once that it has no token, or that an id is none', () => {
     expect(() => new Operator({ url: 'http://127.0.0.1:1' })).toThrow(/SANDBANK_OPERATOR_TOKEN/);
-    expect(() => operator.reset('org_1/../x')).toThrow(/no id of an organization/);
+    expect(() => operator.reset('org_1/../x')).toThrow('org_1/../x is not an organization id.');
   });
 });

@@ -71,7 +71,9 @@ async function send({ method, url, headers = {}, payload }: Sent) {
   const what = `${method} ${url} ${payload ?? ''}: ${response.body.slice(0, 300)}`;
   expect(response.statusCode, what).toBeLessThan(500);
   for (const [name, value] of Object.entries(response.headers)) {
-    expect(headersKnown, `${name} after ${what}`).toContain(name);
+    // Hosted viewers of API documents may load this one.
+    const isShared = name === 'access-control-allow-origin' && url.startsWith('/openapi.json');
+    if (!isShared) expect(headersKnown, `${name} after ${what}`).toContain(name);
     expect(String(value), what).not.toMatch(/forged|<|\r|\n/);
   }
   return response;

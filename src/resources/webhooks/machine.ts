@@ -57,7 +57,7 @@ export const webhookMachine = defineMachine<WebhookRow>({
   eventWords: {
     disabled:
       'An endpoint was disabled: by request, because its receiver answered 410, or because it had failed for days.',
-    tested: 'An endpoint is tested. Only this endpoint receives the event.',
+    tested: 'An endpoint is tested; only this endpoint receives the event.',
   },
 });
 
