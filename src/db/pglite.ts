@@ -80,7 +80,7 @@ export async function openPglite(options: PgliteOptions): Promise<Database> {
       const hasEnded = isEnding;
       isEnding = true;
       await opened.then(
-        () => (hasEnded ? undefined : closeWorker(worker)),
+        () => (hasEnded ? undefined : closeWorker(worker, hold)),
         () => undefined,
       );
       await lock?.release();
@@ -120,10 +120,11 @@ async function untilReady(worker: Worker, dataDirectory: string | undefined): Pr
   );
 }
 
-async function closeWorker(worker: Worker): Promise<void> {
+/** It holds the process until the end: the streams that the pool closes meanwhile release only their own requests. */
+async function closeWorker(worker: Worker, hold: WorkerHold | undefined): Promise<void> {
   const request: WorkerRequest = { kind: 'close' };
   const closed = answerOf(worker, ['closed']);
-  worker.ref();
+  hold?.take();
   worker.postMessage(request);
   await closed;
   await worker.terminate();
