@@ -138,18 +138,20 @@ describe.skipIf(!hasTools)('the step (skipped where bash or npm is missing)', ()
     const { port } = new URL(url);
     const refused = await runStep({ version: tarball, port });
     expect([refused.code, refused.outputs, refused.exported]).toEqual([1, {}, {}]);
-    expect(refused.printed).toMatch(/^Sandbank did not start\. Port \d+ is in use/m);
+    expect(refused.printed).toMatch(/^Error: Sandbank did not start\. Port \d+ is in use/m);
     expect(refused.printed).toMatch(/^::error::Sandbank did not start: it exited with code 1\./m);
     expect((await call(`${url}/readyz`)).status).toBe(200);
   });
 
-  it('takes a seed file, a data directory and more arguments; the seed file declares the API keys', async () => {
+  it('takes a seed file with its first API key, a data directory and more arguments', async () => {
     const { seed, path: place, remove } = temporaryFolder();
     const data = path.join(place, 'data');
     const inputs = { version: tarball, port: '0', seed, 'data-dir': data, args: ' --metrics\n --role all' };
     const { code, outputs, exported } = await runStep(inputs);
     const { url = '' } = outputs;
-    expect([code, outputs['api-key'], exported]).toEqual([0, '', { SANDBANK_URL: url }]);
+    expect(code).toBe(0);
+    expect(outputs['api-key']).toBe(API_KEY);
+    expect(exported).toEqual({ SANDBANK_URL: url, SANDBANK_API_KEY: API_KEY });
     expect((await createPayment(url, 'first', 'order')).status).toBe(201);
     expect((await call(`${url}${'/_api/developer_api_status'}`, { key: API_KEY })).status).toBe(200);
     expect((await fetch(`${url}/metrics`)).status).toBe(200);
