@@ -149,6 +149,8 @@ describeInBrowser('docs', () => {
 
   test('the copy button copies the code as it is shown', async (context) => {
     const page = await open(context, '/docs/idempotency');
+    // Another test may have chosen another language, which pages remember.
+    await page.getByRole('tab', { name: 'curl' }).click();
     const code = page.locator('figure.code').first();
     await code.getByRole('button', { name: 'Copy' }).click();
     await code.getByRole('button', { name: 'Copied' }).waitFor();
@@ -178,7 +180,7 @@ describeInBrowser('docs', () => {
     const page = await open(context, '/docs', { viewport: phone });
     await page.getByText('Menu', { exact: true }).click();
     await expectAccessible(page, 'the menu');
-    await page.locator('details.menu').getByRole('link', { name: 'Webhooks' }).click();
+    await page.locator('details.menu').getByRole('link', { name: 'Webhooks', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
   });
 
