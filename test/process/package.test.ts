@@ -209,7 +209,7 @@ describe('a project that installs sandbank', () => {
       files: { path: string; outcome: string }[];
     };
     const first = files.find(({ path: file }) => file.endsWith('.test.mjs'))?.path ?? '';
-    expect(await project.node('--test', first)).toMatch(/# pass 1\b/);
+    expect(await project.node('--test', '--test-reporter=tap', first)).toMatch(/# pass 1\b/);
     const seed = JSON.parse(readFileSync(path.join(project.folder, 'sandbank.seed.json'), 'utf8')) as {
       $schema: string;
     };
