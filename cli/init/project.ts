@@ -49,7 +49,7 @@ const pythonFiles = ['pyproject.toml', 'requirements.txt', 'setup.py', 'setup.cf
 const javascriptRunners = ['vitest', 'jest', 'mocha'] as const;
 const scriptExtensions = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'];
 const configNames = {
-  // Vitest reads the configuration of Vite when it has none of its own.
+  // Vitest falls back to the Vite configuration.
   vitest: ['vitest', 'vite'].flatMap((name) => scriptExtensions.map((end) => `${name}.config.${end}`)),
   jest: [...scriptExtensions, 'json'].map((end) => `jest.config.${end}`),
 };

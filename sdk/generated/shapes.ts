@@ -1619,7 +1619,7 @@ export interface DeliveryDetail {
 export type HttpHeaders = Record<string, string>;
 
 export interface WebhookExamination {
-  /** All of them unless told. `valid_signature` is always tried, and first. */
+  /** All cases by default. `valid_signature` always runs, and first. */
   cases?: readonly (
     | 'valid_signature'
     | 'missing_signature'
@@ -2095,14 +2095,14 @@ export type RequestFaultPlanCreate = {
   /** HEAD counts as GET. */
   methods?: readonly ('GET' | 'POST')[] | undefined;
 } & ({
-  /** How many are hit, then it ends. */
+  /** How many matches are affected before the plan ends. */
   count: number;
-  /** How many of a hundred that match are hit. */
+  /** Percentage of matches that are affected. */
   share?: number | undefined;
 } | {
-  /** How many are hit, then it ends. */
+  /** How many matches are affected before the plan ends. */
   count?: number | undefined;
-  /** How many of a hundred that match are hit. */
+  /** Percentage of matches that are affected. */
   share: number;
 });
 
@@ -2134,14 +2134,14 @@ export type WebhookFaultPlanCreate = {
   /** `*`, all of one kind such as `payment.*`, or single types; else all. */
   eventTypes?: readonly EventFilter[] | undefined;
 } & ({
-  /** How many are hit, then it ends. */
+  /** How many matches are affected before the plan ends. */
   count: number;
-  /** How many of a hundred that match are hit. */
+  /** Percentage of matches that are affected. */
   share?: number | undefined;
 } | {
-  /** How many are hit, then it ends. */
+  /** How many matches are affected before the plan ends. */
   count?: number | undefined;
-  /** How many of a hundred that match are hit. */
+  /** Percentage of matches that are affected. */
   share: number;
 });
 

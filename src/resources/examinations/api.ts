@@ -12,7 +12,7 @@ export function examinationRoutes(catalogue: readonly EventType[]): readonly Rou
         minItems: 1,
         maxItems: caseNames.length,
         uniqueItems: true,
-        description: 'All of them unless told. `valid_signature` is always tried, and first.',
+        description: 'All cases by default. `valid_signature` always runs, and first.',
       }),
     ),
     eventType: Type.Optional(

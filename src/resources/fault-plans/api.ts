@@ -62,7 +62,7 @@ const WebhookFaults = [
         Type.Integer({ minimum: 1, maximum: limits.faultCopiesMax, default: copiesDefault }),
       ),
     },
-    { ...component('DuplicateFault'), description: 'The same bytes are sent so many times more.' },
+    { ...component('DuplicateFault'), description: 'The same bytes are sent again, `copies` times.' },
   ),
   strict(
     { type: Type.Literal('reorder') },
@@ -76,7 +76,7 @@ const WebhookFaults = [
       type: Type.Literal('delay'),
       seconds: Type.Integer({ minimum: 1, maximum: limits.faultDelaySecondsMax }),
     },
-    { ...component('DelayFault'), description: 'It is sent so much later, by the clock of the application.' },
+    { ...component('DelayFault'), description: 'It is sent later by `seconds` on the application clock.' },
   ),
   strict(
     { type: Type.Literal('drop') },
@@ -92,11 +92,11 @@ const bounds = {
     Type.Integer({
       minimum: 1,
       maximum: limits.faultCountMax,
-      description: 'How many are hit, then it ends.',
+      description: 'How many matches are affected before the plan ends.',
     }),
   ),
   share: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, description: 'How many of a hundred that match are hit.' }),
+    Type.Integer({ minimum: 1, maximum: 100, description: 'Percentage of matches that are affected.' }),
   ),
   seed: Type.Optional(
     Type.Integer({
