@@ -46,7 +46,22 @@ async function expectGolden(path: string, content: string, isMaker = true): Prom
     await writeFile(file, content);
   }
   const kept = await readFile(file, 'utf8').catch(() => '');
-  expect(kept, `${path} is stale: run \`npm run golden\`, and read the difference`).toBe(content);
+  expect(
+    kept,
+    `${path} is stale: run \`npm run golden\`, and read the difference${firstDifference(kept, content)}`,
+  ).toBe(content);
+}
+
+/** The report of a test run shows only the beginning of long texts. */
+function firstDifference(kept: string, content: string): string {
+  const [old, now] = [kept.split('\n'), content.split('\n')];
+  const line = old.findIndex((text, index) => text !== now[index]);
+  if (kept === content || line < 0) return '';
+  const [before, after] = [old[line] ?? '', now[line] ?? ''];
+  let column = 0;
+  while (before[column] === after[column] && column < before.length) column += 1;
+  const around = (text: string) => text.slice(Math.max(0, column - 80), column + 80);
+  return ` (line ${line + 1}, column ${column + 1}: kept ${around(before)}, generated ${around(after)})`;
 }
 
 interface Operations {

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { expect, vi } from 'vitest';
 import { scopes } from '../../src/kernel/scopes.ts';
 import { routes } from '../../src/resources/index.ts';
 import { applySeed } from '../../src/seed.ts';
@@ -39,9 +40,18 @@ export async function playExamples(): Promise<Readonly<Record<string, Exchange>>
     });
     // What is sent to a receiver is sent in the real world.
     const callNow = caller(server.app, key, exchanges, () => undefined);
-    // Answers when all that is due was delivered; it is not shown.
-    const settle = async () =>
-      void (await new ApiClient(app, key).post('developer_api_clock/advance', { seconds: 1 }));
+    /**
+     * Resolves when everything that is due was delivered; not shown. What is sent while the clock advances carries the time of the
+     * clock, and what is sent before carries the real time: so nothing may be pending when the advance begins.
+     */
+    const settle = async () => {
+      const client = new ApiClient(app, key);
+      await vi.waitFor(async () => {
+        const { body } = await client.get('developer_api_webhook_deliveries', 'status=pending&limit=1');
+        expect(body.data).toEqual([]);
+      });
+      await client.post('developer_api_clock/advance', { seconds: 1 });
+    };
     await walk(call, callNow, settle, receiver.url);
     const order = routes
       .map(({ operationId }) => operationId)
