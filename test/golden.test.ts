@@ -52,7 +52,7 @@ async function expectGolden(path: string, content: string, isMaker = true): Prom
   ).toBe(content);
 }
 
-/** The report of a test run shows only the beginning of long texts. */
+/** Vitest shows only the beginning of long texts. */
 function firstDifference(kept: string, content: string): string {
   const [old, now] = [kept.split('\n'), content.split('\n')];
   const line = old.findIndex((text, index) => text !== now[index]);
@@ -181,10 +181,10 @@ test('docs/examiner.md has a row for each outcome', async () => {
 test('docs/errors.md is the catalogue', () => expectGolden('docs/errors.md', errorsMarkdown()));
 
 describe('the catalogue of errors', () => {
-  test.each(codes)('%s says what happened and how to mend it', (code) => {
-    const { what, mend, status } = errorCatalogue[code];
-    expect(what).toMatch(/^[A-Z].+\.$/);
-    expect(mend).toMatch(/^[A-Z].+\.$/);
+  test.each(codes)('%s describes the problem and the fix', (code) => {
+    const { description, resolution, status } = errorCatalogue[code];
+    expect(description).toMatch(/^[A-Z].+\.$/);
+    expect(resolution).toMatch(/^[A-Z].+\.$/);
     expect(status).toBeGreaterThanOrEqual(400);
     expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
   });

@@ -93,7 +93,7 @@ function refusalBy(planId: string, fault: Extract<RequestFault, { type: 'error' 
   const usual = code === 'internal_error' ? undefined : retryAfterSecondsDefault;
   const retryAfterSeconds = fault.retryAfterSeconds ?? usual;
   return refuse(code, {
-    message: `Fault plan ${planId}: this error was injected, and nothing was done. ${errorCatalogue[code].mend}`,
+    message: `Fault plan ${planId}: this error was injected, and nothing was done. ${errorCatalogue[code].resolution}`,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
 }

@@ -283,7 +283,7 @@ function errorResponses(): Json {
       return [
         `Status${status}`,
         {
-          description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].what}`).join('\n\n'),
+          description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].description}`).join('\n\n'),
           headers: headersOfStatus(status),
           content: json(ref('schemas', 'Error'), {
             examples: Object.fromEntries(codes.map((code) => [code, errorExample(code)])),

@@ -199,9 +199,9 @@ function indented({ json }: Example): string {
 /** The error catalogue as Markdown, for docs/errors.md. */
 export function errorsMarkdown(): string {
   const rows = (Object.keys(errorCatalogue) as ErrorCode[]).map((code) => {
-    const { status, what, mend, retryable, isOfConsole, isOfOperator } = errorCatalogue[code];
+    const { status, description, resolution, retryable, isOfConsole, isOfOperator } = errorCatalogue[code];
     const whose = isOfOperator ? ' (operator)' : isOfConsole ? ' (console)' : '';
-    return `| \`${code}\`${whose} | ${status} | ${what} | ${mend} | ${retryable ? 'yes' : 'no'} |`;
+    return `| \`${code}\`${whose} | ${status} | ${description} | ${resolution} | ${retryable ? 'yes' : 'no'} |`;
   });
   return [
     '# Errors',

@@ -18,7 +18,7 @@ describe('bodies', () => {
     ).toBe(true);
   });
 
-  it('of errors say what, how to mend it, and where to read on', () => {
+  it('of errors describe the problem, the fix and where to read more', () => {
     expect(JSON.parse(errorBody(refuse('rate_limited'), 'req_1', 'http://x/docs'))).toEqual({
       object: 'error',
       sandbox: true,

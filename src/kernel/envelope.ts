@@ -65,7 +65,7 @@ export function resourceBody(resource: Presented, requestId: string): string {
 }
 
 export function errorBody(refusal: Refusal, requestId: string, docsUrl: string): string {
-  const words = errorCatalogue[refusal.code];
+  const entry = errorCatalogue[refusal.code];
   return JSON.stringify({
     object: 'error',
     sandbox: true,
@@ -73,11 +73,11 @@ export function errorBody(refusal: Refusal, requestId: string, docsUrl: string):
     status: 'error',
     error: {
       code: refusal.code,
-      message: refusal.message ?? `${words.what} ${words.mend}`,
+      message: refusal.message ?? `${entry.description} ${entry.resolution}`,
       param: refusal.param,
       details: refusal.details,
       allowedActions: refusal.allowedActions,
-      retryable: words.retryable,
+      retryable: entry.retryable,
       docUrl: `${docsUrl}/errors#${refusal.code}`,
     },
   });

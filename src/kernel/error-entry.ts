@@ -8,14 +8,14 @@ export interface CatalogueEntry {
   readonly isOfOperator: boolean;
   /** It comes before it is known whose request it is, so no organization ever meets it. */
   readonly isOfNobody: boolean;
-  readonly what: string;
-  readonly mend: string;
+  readonly description: string;
+  readonly resolution: string;
 }
 
 export const entry = (
   status: number,
-  what: string,
-  mend: string,
+  description: string,
+  resolution: string,
   flags: {
     retryable?: boolean;
     stored?: boolean;
@@ -25,8 +25,8 @@ export const entry = (
   } = {},
 ): CatalogueEntry => ({
   status,
-  what,
-  mend,
+  description,
+  resolution,
   retryable: flags.retryable ?? false,
   stored: flags.stored ?? false,
   isOfConsole: flags.isOfConsole ?? false,

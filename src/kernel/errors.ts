@@ -4,11 +4,11 @@ import { limits } from './limits.ts';
 import { operatorErrors } from './operator-errors.ts';
 
 /**
- * The one catalogue of what can go wrong. A code is a promise: its name and its meaning stay. Each entry says what
- * happened and how to mend it; the words are shown in answers, on the errors page and in the OpenAPI document.
+ * The catalogue of all error codes. The name and meaning of a code never change. Each entry describes the problem and the fix;
+ * error responses, the errors page and the OpenAPI document show both texts.
  *
- * `stored` says whether the answer is kept for the idempotency key: only what `decide` refuses is, since everything
- * else may come out differently when the same request is sent again.
+ * `stored` says whether the response is stored under the idempotency key. Only refusals by `decide` are: everything else may have
+ * a different outcome when the client repeats the request.
  */
 export const errorCatalogue = {
   invalid_request: entry(

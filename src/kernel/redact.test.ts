@@ -225,7 +225,7 @@ describe('a hostile body', () => {
     '\0',
   ];
   test.each([...hostile, ...forms])('of nothing but %j takes time in proportion to its length', (text) => {
-    // Processor time: on a busy machine other processes add to the time of day.
+    // Processor time, because wall time includes other processes on a busy machine.
     const timed = (work: () => void) => {
       const begun = process.cpuUsage();
       work();

@@ -41,8 +41,8 @@ export async function playExamples(): Promise<Readonly<Record<string, Exchange>>
     // What is sent to a receiver is sent in the real world.
     const callNow = caller(server.app, key, exchanges, () => undefined);
     /**
-     * Resolves when everything that is due was delivered; not shown. What is sent while the clock advances carries the time of the
-     * clock, and what is sent before carries the real time: so nothing may be pending when the advance begins.
+     * Resolves when all due deliveries were sent; the examples do not show it. A delivery that is sent during a clock advance carries
+     * the clock's time, an earlier one carries the real time. So no delivery may be pending when the advance begins.
      */
     const settle = async () => {
       const client = new ApiClient(app, key);
