@@ -10,7 +10,7 @@ import { thirdPartyNotices } from './notices.mjs';
 const [modules = '', dist = ''] = process.argv.slice(2).map((folder) => path.resolve(folder));
 
 /**
- * What is loaded from outside, by its place in `dist`. All of it is one folder deep: `src/places.ts` finds the package from there.
+ * What is loaded from outside, by its place in `dist`. All of it is one folder deep: `src/local/paths.ts` finds the package from there.
  */
 const server = ['src/embedded', 'src/data-directory-lock', 'src/pglite-worker'];
 const sdk = fs

@@ -1,5 +1,5 @@
 import { readConfig, type StartFlags } from './config.ts';
-import { startEarly } from './early-start.ts';
+import { startEarly } from './start/early-start.ts';
 
 /** `sandbank start`. An embedded server reserves its port and opens its database while the modules of the server are loaded. */
 export async function boot(flags: StartFlags, env: NodeJS.ProcessEnv): Promise<void> {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { readDatabaseUrl } from './kernel/database-url.ts';
-import { readHostList } from './kernel/host-list.ts';
-import { readNetworks } from './networks.ts';
+import { readDatabaseUrl } from './db/database-url.ts';
+import { readHostList } from './http/host-list.ts';
+import { readNetworks } from './kernel/networks.ts';
 
 /** Flags, then environment, then defaults; read once, checked, and never changed afterwards. */
 export interface Config {

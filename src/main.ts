@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { type Config, ConfigProblem, readConfig } from './config.ts';
 import {
   CommandProblem,
   type DatabaseAsked,
@@ -10,16 +9,17 @@ import {
   migrateWith,
   openExisting,
   whereData,
-} from './database-command.ts';
+} from './admin/database.ts';
+import { createLink, type LinkAsked } from './admin/users.ts';
+import { headsText, parseHeads, type Verification, verificationText, verify } from './admin/verify.ts';
+import { type Config, ConfigProblem, readConfig } from './config.ts';
 import type { Database } from './db/database.ts';
 import { pendingMigrations } from './db/migrate.ts';
-import type { EarlyStart } from './early-start.ts';
-import { explain } from './explain.ts';
-import { start } from './start.ts';
-import { createLink, type LinkAsked } from './users-command.ts';
-import { headsText, parseHeads, type Verification, verificationText, verify } from './verify.ts';
+import type { EarlyStart } from './start/early-start.ts';
+import { explain } from './start/explain.ts';
+import { start } from './start/start.ts';
 
-export { examineSignature } from './signature-check.ts';
+export { examineSignature } from './delivery/signature-check.ts';
 
 /**
  * The commands that open the database themselves, for the command line. Each fails with a `ConfigProblem` (an invalid setting) or a

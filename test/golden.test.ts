@@ -8,7 +8,9 @@ import { parseHttp } from '../scripts/collections/http-file.ts';
 import { intellijFile } from '../scripts/collections/intellij.ts';
 import type { ApiDocument } from '../scripts/sdk/document.ts';
 import { generateSdk } from '../scripts/sdk/generate.ts';
+import { seedSchemaDocument } from '../src/admin/seed-schema.ts';
 import { idempotencyTable, storedSecretsTable } from '../src/engine/answers.ts';
+import { outcomes } from '../src/examiner/schema.ts';
 import { openApiDocument } from '../src/http/openapi.ts';
 import {
   errorsMarkdown,
@@ -17,18 +19,15 @@ import {
   statesReference,
   toMarkdown,
 } from '../src/http/reference.ts';
-import { coverageTable } from '../src/kernel/coverage.ts';
-import { attemptsTable, deliveriesTable } from '../src/kernel/delivery.ts';
 import { type ErrorCode, errorCatalogue } from '../src/kernel/errors.ts';
-import { outcomes } from '../src/kernel/examination.ts';
 import { limits } from '../src/kernel/limits.ts';
-import { keyUsesTable, numberedRequestsTable, requestMinutesTable } from '../src/kernel/request-log.ts';
 import { isStream } from '../src/kernel/route.ts';
 import type { Table } from '../src/kernel/table.ts';
-import * as trail from '../src/kernel/trail.ts';
+import { coverageTable } from '../src/resources/coverage/table.ts';
 import { coverageUniverse, eventCatalogue, resources, routes } from '../src/resources/index.ts';
-import { webhookHealthTable } from '../src/resources/webhooks/store.ts';
-import { seedSchemaDocument } from '../src/seed-schema.ts';
+import { keyUsesTable, numberedRequestsTable, requestMinutesTable } from '../src/resources/requests/table.ts';
+import { attemptsTable, deliveriesTable } from '../src/resources/webhooks/delivery-table.ts';
+import { webhookHealthTable } from '../src/resources/webhooks/table.ts';
 import type { Server } from '../src/server.ts';
 import { type Exchange, playExamples } from './contract/walk.ts';
 import { dumpSchema, readColumns } from './support/schema-dump.ts';
@@ -242,7 +241,14 @@ describe.each(databaseKinds)('on %s', (kind) => {
       deliveriesTable,
       attemptsTable,
       webhookHealthTable,
-      ...Object.values(trail),
+      auditTable,
+      timersTable,
+      eventsTable,
+      providerEventsTable,
+      historyTable,
+      balancesTable,
+      ledgerEntriesTable,
+      settlementLinesTable,
     ].map((table) => table as Table<never>),
   ];
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { LinkAsked } from '../../src/users-command.ts';
+import type { LinkAsked } from '../../src/admin/users.ts';
 import { declare, group } from '../declare.ts';
 import { roles } from '../generated/values.ts';
 import { reportedAs, wrongUsage } from '../problem.ts';

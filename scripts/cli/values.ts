@@ -1,7 +1,6 @@
 import { currencies } from '../../src/kernel/currency.ts';
-import { roles } from '../../src/kernel/roles.ts';
+import { roles, scopes } from '../../src/kernel/permissions.ts';
 import { transferScenarios } from '../../src/kernel/scenario.ts';
-import { scopes } from '../../src/kernel/scopes.ts';
 import type { ApiDocument, Schema } from '../sdk/document.ts';
 import { inputsOf } from '../sdk/inputs.ts';
 import { methodsOf } from '../sdk/methods.ts';

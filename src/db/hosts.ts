@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { readDatabaseUrl } from '../kernel/database-url.ts';
+import { readDatabaseUrl } from './database-url.ts';
 
 const lookMsMax = 1_000;
 // Who answers a little later may be the one that was promoted last.

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as passed } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DatabaseFailure } from '../kernel/failure.ts';
-import { packageRoot } from '../places.ts';
+import { packageRoot } from '../local/paths.ts';
 import type { Connection, Database } from './database.ts';
 
 /**

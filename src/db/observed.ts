@@ -1,5 +1,5 @@
-import type { StatementObserver } from '../kernel/measures.ts';
 import type { Statement } from '../kernel/table.ts';
+import type { StatementObserver } from '../telemetry/ports.ts';
 import type { Connection, Database } from './database.ts';
 
 /** The same database, whose statements somebody watches. They are told by name, never by their values. */

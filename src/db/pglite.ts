@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { assert } from '../kernel/assert.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
-import { built } from '../places.ts';
+import { built } from '../local/paths.ts';
 import { type DataDirectoryLock, lockDataDirectory } from './data-directory-lock.ts';
 import type { Database } from './database.ts';
 import type { WorkerAnswer, WorkerRequest } from './pglite-protocol.ts';

@@ -1,7 +1,7 @@
 import { encodeArray } from '../db/array.ts';
 import type { Connection } from '../db/database.ts';
 import type { Statement } from '../kernel/table.ts';
-import type { BalanceRow } from '../kernel/trail.ts';
+import type { BalanceRow } from '../resources/ledger/table.ts';
 
 const byKeys: Statement = {
   name: 'ledger_balances_by_keys',

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { AnyResource, Change } from '../kernel/command.ts';
-import type { DeliveryRow } from '../kernel/delivery.ts';
+import type { EventRow } from '../kernel/event.ts';
 import { formatId } from '../kernel/ids.ts';
 import { type AnyRow, defineTable } from '../kernel/table.ts';
-import type { EventRow } from '../kernel/trail.ts';
+import type { DeliveryRow } from '../resources/webhooks/delivery-table.ts';
 import type { IdempotencyRow } from './answers.ts';
 import { BatchTrail } from './batch-trail.ts';
 import { WorkingSet } from './working-set.ts';

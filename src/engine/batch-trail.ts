@@ -1,22 +1,14 @@
 import type { AnyResource, Change } from '../kernel/command.ts';
-import { type CoverageRow, forgottenTable } from '../kernel/coverage.ts';
-import { announcedTable, type DeliveryRow, deliveriesTable } from '../kernel/delivery.ts';
-import {
-  type AuditRow,
-  auditTable,
-  balancesTable,
-  type EventRow,
-  eventsTable,
-  type HistoryRow,
-  historyTable,
-  type LedgerEntryRow,
-  ledgerEntriesTable,
-  type ProviderEventRow,
-  providerEventsTable,
-  type SettlementLineRow,
-  settlementLinesTable,
-  timersTable,
-} from '../kernel/trail.ts';
+import type { EventRow } from '../kernel/event.ts';
+import { type AuditRow, auditTable } from '../resources/audit/table.ts';
+import { timersTable } from '../resources/clocks/timer-table.ts';
+import { type CoverageRow, forgottenTable } from '../resources/coverage/table.ts';
+import { eventsTable } from '../resources/events/table.ts';
+import { type ProviderEventRow, providerEventsTable } from '../resources/history/provider-event-table.ts';
+import { type HistoryRow, historyTable } from '../resources/history/table.ts';
+import { balancesTable, type LedgerEntryRow, ledgerEntriesTable } from '../resources/ledger/table.ts';
+import { type SettlementLineRow, settlementLinesTable } from '../resources/settlements/table.ts';
+import { announcedTable, type DeliveryRow, deliveriesTable } from '../resources/webhooks/delivery-table.ts';
 import {
   type IdempotencyRow,
   idempotencyTable,

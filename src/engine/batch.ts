@@ -1,12 +1,14 @@
 import type { Connection, Database } from '../db/database.ts';
 import { assert } from '../kernel/assert.ts';
 import type { Accepted, AnyResource, Change, CommandContext, Decision } from '../kernel/command.ts';
-import type { DeliveryRow } from '../kernel/delivery.ts';
 import { type Presented, successStatus, withFields, withRequestId } from '../kernel/envelope.ts';
 import { isStored, type Refusal, refuse } from '../kernel/errors.ts';
+import type { EventRow } from '../kernel/event.ts';
 import { formatId } from '../kernel/ids.ts';
 import type { Provider } from '../kernel/provider.ts';
-import type { AuditRow, EventRow, LedgerEntryRow } from '../kernel/trail.ts';
+import type { AuditRow } from '../resources/audit/table.ts';
+import type { LedgerEntryRow } from '../resources/ledger/table.ts';
+import type { DeliveryRow } from '../resources/webhooks/delivery-table.ts';
 import { pendingStatus } from './answers.ts';
 import { BatchClocks } from './batch-clocks.ts';
 import { BatchPriors, isDead, type Prior } from './batch-priors.ts';

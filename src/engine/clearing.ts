@@ -2,8 +2,8 @@ import { encodeArray } from '../db/array.ts';
 import type { Connection } from '../db/database.ts';
 import type { AnyResource } from '../kernel/command.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
-import { countName, tablesOf } from '../kernel/organization-tables.ts';
 import type { Statement } from '../kernel/table.ts';
+import { countName, tablesOf } from './organization-tables.ts';
 
 /** Held while rows of organizations are written, until the transaction ends; any number may hold one. Sorted, see the caller. */
 const hold: Statement = {

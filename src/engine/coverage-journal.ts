@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts';
-import { type CoverageRow, coverageTable } from '../kernel/coverage.ts';
 import type { Statement } from '../kernel/table.ts';
+import { type CoverageRow, coverageTable } from '../resources/coverage/table.ts';
 import { columnsOf, namesOf, rowsFrom } from './columns.ts';
 
 /** Added to what is there. As with the log of requests, nobody waits for it to be on the disk. */

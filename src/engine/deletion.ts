@@ -1,7 +1,7 @@
 import type { Connection, Database } from '../db/database.ts';
-import { countName, deletedTables } from '../kernel/organization-tables.ts';
 import type { Instant, Statement } from '../kernel/table.ts';
 import { type Cleared, clearMsMax, takeOrganization } from './clearing.ts';
+import { countName, deletedTables } from './organization-tables.ts';
 
 /** How long the audit trail of a temporary organization is retained after its deletion. Other trails are never deleted. */
 export const expiredTrailDays = 7;

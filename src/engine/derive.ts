@@ -1,18 +1,15 @@
 import { assert } from '../kernel/assert.ts';
 import type { Change, Request } from '../kernel/command.ts';
 import type { ErrorCode } from '../kernel/errors.ts';
+import type { EventRow } from '../kernel/event.ts';
 import { formatId } from '../kernel/ids.ts';
 import { dayOf } from '../kernel/list.ts';
 import { type Provider, receive } from '../kernel/provider.ts';
-import type {
-  AuditRow,
-  BalanceRow,
-  EventRow,
-  HistoryRow,
-  LedgerEntryRow,
-  ProviderEventRow,
-  SettlementLineRow,
-} from '../kernel/trail.ts';
+import type { AuditRow } from '../resources/audit/table.ts';
+import type { ProviderEventRow } from '../resources/history/provider-event-table.ts';
+import type { HistoryRow } from '../resources/history/table.ts';
+import type { BalanceRow, LedgerEntryRow } from '../resources/ledger/table.ts';
+import type { SettlementLineRow } from '../resources/settlements/table.ts';
 import type { Submission, Target } from './submission.ts';
 
 /** What each decision leaves behind besides its own rows. One place for all resources, so that none forgets. */

@@ -4,7 +4,7 @@ import { assert } from '../kernel/assert.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Instant } from '../kernel/table.ts';
-import type { CommandSpan, EngineTracing } from '../kernel/tracing.ts';
+import type { CommandSpan, EngineTracing } from '../telemetry/ports.ts';
 import { reapAnswers, reapStoredSecrets } from './answers.ts';
 import { type BatchSettings, type Committed, type Priors, runBatch } from './batch.ts';
 import { isOrganizationBusy } from './clearing.ts';

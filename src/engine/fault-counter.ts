@@ -1,9 +1,9 @@
 import { encodeArray } from '../db/array.ts';
 import type { Database } from '../db/database.ts';
+import type { ClaimedDelivery } from '../delivery/statements.ts';
 import { type ActivePlan, patternOf } from '../kernel/fault.ts';
 import type { Instant } from '../kernel/table.ts';
 import type { Committed } from './batch.ts';
-import type { ClaimedDelivery } from './delivery-statements.ts';
 import { holdDelivery, type Taken, takeForDeliveries, takeForRequests } from './fault-statements.ts';
 
 interface Waiter {

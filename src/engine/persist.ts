@@ -1,9 +1,9 @@
 import { encodeArray } from '../db/array.ts';
 import type { Connection } from '../db/database.ts';
 import { assert } from '../kernel/assert.ts';
-import { deliveriesTable, wantsEvent } from '../kernel/delivery.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Statement, Table } from '../kernel/table.ts';
+import { deliveriesTable, wantsEvent } from '../resources/webhooks/delivery-table.ts';
 import { isOrganizationBusy, sortedOrganizations } from './clearing.ts';
 
 /** Rows of one table that one batch writes. */

@@ -1,5 +1,6 @@
 import type { Database } from '../db/database.ts';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
+import type { Instant, Statement } from '../kernel/table.ts';
 import {
   type KeyUseRow,
   keyUsesTable,
@@ -7,8 +8,7 @@ import {
   type RequestRow,
   requestMinutesTable,
   requestsTable,
-} from '../kernel/request-log.ts';
-import type { Instant, Statement } from '../kernel/table.ts';
+} from '../resources/requests/table.ts';
 import { columnsOf, namesOf, rowsFrom } from './columns.ts';
 
 export interface RequestBatch {

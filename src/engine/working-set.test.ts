@@ -5,7 +5,7 @@ import type { AnyResource, Change, Read } from '../kernel/command.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import { formatId, type IdKind } from '../kernel/ids.ts';
 import { type AnyRow, defineTable } from '../kernel/table.ts';
-import type { BalanceRow } from '../kernel/trail.ts';
+import type { BalanceRow } from '../resources/ledger/table.ts';
 import type { Submission, Target } from './submission.ts';
 import { WorkingSet } from './working-set.ts';
 

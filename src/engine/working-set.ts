@@ -5,7 +5,8 @@ import type { AnyResource, Change, LoadedRows, Read, RowRead, StatefulRow } from
 import { DatabaseFailure } from '../kernel/failure.ts';
 import { type IdKind, isId } from '../kernel/ids.ts';
 import { type AnyRow, type KeyLock, selectByKeys } from '../kernel/table.ts';
-import { eventsTable, type TimerRow } from '../kernel/trail.ts';
+import type { TimerRow } from '../resources/clocks/timer-table.ts';
+import { eventsTable } from '../resources/events/table.ts';
 import { findBalances } from './balances.ts';
 import type { Submission, Target } from './submission.ts';
 

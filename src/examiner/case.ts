@@ -1,5 +1,5 @@
-import type { Outcome } from '../kernel/examination.ts';
 import type { Forge, Message } from './forge.ts';
+import type { Outcome } from './schema.ts';
 import type { Dribble, ExaminationAnswer } from './transport.ts';
 
 /** One request and what came of it. */

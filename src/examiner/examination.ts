@@ -1,11 +1,3 @@
-import {
-  type AttemptShown,
-  type CaseName,
-  type CaseReport,
-  caseNames,
-  caseWords,
-  type ExaminationReport,
-} from '../kernel/examination.ts';
 import { formatId } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Instant } from '../kernel/table.ts';
@@ -23,6 +15,14 @@ import { type ExampleEvent, Forge } from './forge.ts';
 import { gradeOf, scoreOf, statusOf as standingOf } from './grade.ts';
 import { plainReason, receivedWords } from './judge.ts';
 import { refusingCases } from './refusing.ts';
+import {
+  type AttemptShown,
+  type CaseName,
+  type CaseReport,
+  caseNames,
+  caseWords,
+  type ExaminationReport,
+} from './schema.ts';
 import type { Send } from './transport.ts';
 import { watchingCases } from './watching.ts';
 

@@ -1,9 +1,9 @@
 import { createHash, createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
+import { apiVersion } from '../kernel/envelope.ts';
 import { eventPayload } from '../kernel/event.ts';
 import { formatId } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
-import { apiVersion } from '../kernel/version.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 

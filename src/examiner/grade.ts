@@ -1,4 +1,4 @@
-import type { CaseReport, Grade, Outcome, Severity } from '../kernel/examination.ts';
+import type { CaseReport, Grade, Outcome, Severity } from './schema.ts';
 
 export type Graded = Pick<CaseReport, 'severity' | 'outcome'>;
 

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { uuidv7obj } from 'uuidv7';
-import type { CaseName, ExaminationReport } from '../kernel/examination.ts';
 import { encodeSuffix } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import { type Bounds, examine } from './examination.ts';
 import { exampleEvent } from './example.ts';
+import type { CaseName, ExaminationReport } from './schema.ts';
 import { dribbled, type ExaminationAnswer, type ExaminationRequest, type Send } from './transport.ts';
 
 export interface LocalExamination {

@@ -1,4 +1,4 @@
-import type { CaseReport, ExaminationReport, Outcome } from '../kernel/examination.ts';
+import type { CaseReport, ExaminationReport, Outcome } from './schema.ts';
 
 const marks: Readonly<Record<Outcome, string>> = { passed: 'ok', warned: 'warn', failed: 'FAIL' };
 const columnsMax = 100;

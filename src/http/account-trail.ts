@@ -2,11 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import type { Engine } from '../engine/engine.ts';
 import { newSuffix } from '../engine/ids.ts';
 import type { Person } from '../identity/people.ts';
+import { defaultTerms } from '../kernel/application-settings.ts';
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
-import { defaultTerms } from '../kernel/terms.ts';
-import { type AccountAction, noteAccount } from '../resources/members/machine.ts';
-import { findMemberships } from '../resources/members/store.ts';
+import { type AccountAction, noteAccount } from '../resources/organizations/member-machine.ts';
+import { findMemberships } from '../resources/organizations/member-store.ts';
 
 export interface AccountTrailSettings {
   readonly engine: Engine;

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Committed } from '../engine/batch.ts';
+import { networkListOf } from '../kernel/networks.ts';
+import type { Scope } from '../kernel/permissions.ts';
 import type { Reader } from '../kernel/route.ts';
-import type { Scope } from '../kernel/scopes.ts';
-import { networkListOf } from '../networks.ts';
 import type { KeyOwner } from '../resources/api-keys/store.ts';
 import { Authenticator, type Caller, refuseCaller, refuseScope } from './auth.ts';
 

@@ -3,9 +3,9 @@ import type { BlockList } from 'node:net';
 import type { Committed } from '../engine/batch.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import type { ActivePlan, RequestFault } from '../kernel/fault.ts';
+import { isWithin, networkListOf } from '../kernel/networks.ts';
+import { type Needed, scopesNeeded } from '../kernel/permissions.ts';
 import type { Principal, Reader } from '../kernel/route.ts';
-import { type Needed, scopesNeeded } from '../kernel/scopes.ts';
-import { isWithin, networkListOf } from '../networks.ts';
 import { apiKeyPattern } from '../resources/api-keys/machine.ts';
 import { findKeyOwner, type KeyOwner } from '../resources/api-keys/store.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { networkListOf } from '../networks.ts';
+import { networkListOf } from '../kernel/networks.ts';
 import { clientAddressOf } from './client-address.ts';
 
 const trusted = networkListOf(['10.0.0.0/8', 'fd00::/8', '127.0.0.1']);

@@ -1,6 +1,6 @@
 import { type BlockList, isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { isWithin, networkListOf } from '../networks.ts';
+import { isWithin, networkListOf } from '../kernel/networks.ts';
 
 /** A proxy chain is shorter; what a client puts in front of it is not read any further. */
 const hopsMax = 32;

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { apiVersion } from '../kernel/envelope.ts';
 import { refuse } from '../kernel/errors.ts';
-import { apiVersion } from '../kernel/version.ts';
 import { Refused } from './refused.ts';
 
 const nonceMark = '__CSP_NONCE__';

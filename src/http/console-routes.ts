@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { People, Person, Visitor } from '../identity/people.ts';
+import { defaultTerms } from '../kernel/application-settings.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { isId } from '../kernel/ids.ts';
-import { isAtLeast, type Role, roleFor, scopesOf } from '../kernel/roles.ts';
+import { isAtLeast, type Role, roleFor, scopesOf } from '../kernel/permissions.ts';
 import {
   type ConsoleRoute,
   isStream,
@@ -11,11 +12,10 @@ import {
   type Route,
   type Served,
 } from '../kernel/route.ts';
-import { defaultTerms } from '../kernel/terms.ts';
-import { statusRoute } from '../resources/api-status/api.ts';
-import { memberIdOf } from '../resources/members/machine.ts';
-import { findPlace } from '../resources/members/store.ts';
-import { resetRoute } from '../resources/resets/api.ts';
+import { statusRoute } from '../resources/capabilities/status-api.ts';
+import { memberIdOf } from '../resources/organizations/member-machine.ts';
+import { findPlace } from '../resources/organizations/member-store.ts';
+import { resetRoute } from '../resources/organizations/reset-api.ts';
 import { refuseOrigin } from './console-origin.ts';
 import type { Taken } from './rate-limit.ts';
 import { Refused } from './refused.ts';

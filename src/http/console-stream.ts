@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Committed } from '../engine/batch.ts';
-import { memberIdOf } from '../resources/members/machine.ts';
-import { findRoleOfSession } from '../resources/members/store.ts';
+import { memberIdOf } from '../resources/organizations/member-machine.ts';
+import { findRoleOfSession } from '../resources/organizations/member-store.ts';
 import { type AdmissionSettings, admit, consolePrefix } from './console-routes.ts';
 import type { EventStreams } from './event-stream.ts';
 import { Refused } from './refused.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
-import { apiVersion } from '../kernel/version.ts';
+import { apiVersion } from '../kernel/envelope.ts';
 
 /** A response body that is built once. All requests share its buffers, so an unread response costs no copy. */
 export interface Document {

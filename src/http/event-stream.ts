@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Committed } from '../engine/batch.ts';
-import { presentEvent } from '../kernel/event.ts';
+import { type EventRow, presentEvent } from '../kernel/event.ts';
 import { isId } from '../kernel/ids.ts';
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
-import type { EventRow } from '../kernel/trail.ts';
 import type { EventPosition, EventSource, FoundEvent, PositionedEvent } from '../resources/events/store.ts';
 import { EventCursor, isBehind } from './event-cursor.ts';
 import { EventTrack, eventsInReadMax } from './event-track.ts';

@@ -3,10 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import type { FastifyInstance, FastifyServerFactoryHandler } from 'fastify';
 import { newSuffix } from '../engine/ids.ts';
-import { errorBody } from '../kernel/envelope.ts';
+import { apiVersion, errorBody } from '../kernel/envelope.ts';
 import { refuse, statusOf } from '../kernel/errors.ts';
 import { formatId } from '../kernel/ids.ts';
-import { apiVersion } from '../kernel/version.ts';
 import { RequestQueue, type RequestQueueSettings } from './request-queue.ts';
 import { jsonType } from './send.ts';
 

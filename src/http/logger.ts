@@ -1,5 +1,5 @@
 import type { FastifyServerOptions } from 'fastify';
-import { redactLine } from '../kernel/redact.ts';
+import { redactLine } from '../resources/requests/redact.ts';
 
 const messageLengthMax = 2_000;
 const stackLengthMax = 8_000;

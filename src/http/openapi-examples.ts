@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { errorBody } from '../kernel/envelope.ts';
 import { type ErrorCode, refuse } from '../kernel/errors.ts';
-import { packageRoot } from '../places.ts';
+import { packageRoot } from '../local/paths.ts';
 
 /** What was once asked of an operation, and what it answered. */
 export interface OperationExample {

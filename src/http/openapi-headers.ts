@@ -1,6 +1,6 @@
+import { apiVersions } from '../kernel/envelope.ts';
 import { idPattern } from '../kernel/ids.ts';
 import { isStream, type Route } from '../kernel/route.ts';
-import { apiVersions } from '../kernel/version.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { resourceBody } from '../kernel/envelope.ts';
+import { apiVersion, resourceBody } from '../kernel/envelope.ts';
 import { refuse } from '../kernel/errors.ts';
-import { apiVersion } from '../kernel/version.ts';
 import { eventCatalogue } from '../resources/index.ts';
 import type { AppSettings } from './app.ts';
 import { addDocs } from './docs.ts';

@@ -1,10 +1,9 @@
 import { assert } from '../kernel/assert.ts';
 import type { AnyResource } from '../kernel/command.ts';
-import { declineCodes, declines } from '../kernel/decline.ts';
+import { declineCodes, declines, returnReasons, transferFailures } from '../kernel/decline.ts';
 import { type ErrorCode, errorCatalogue } from '../kernel/errors.ts';
-import type { EventType } from '../kernel/event-type.ts';
+import type { EventType } from '../kernel/event.ts';
 import { finalStates, toldNames } from '../kernel/machine.ts';
-import { returnReasons, transferFailures } from '../kernel/return.ts';
 import { magicAmounts, scenarioWords, testCards, transferScenarioWords } from '../kernel/scenario.ts';
 
 /** Reference pages generated from the tables that the server runs on, as Markdown; scripts/docs.mjs builds the pages of `/docs` from it. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { CoverageSink } from '../kernel/coverage.ts';
-import type { RequestSink } from '../kernel/request-log.ts';
+import type { CoverageSink } from '../resources/coverage/table.ts';
+import type { RequestSink } from '../resources/requests/table.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,11 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Answer } from '../engine/submission.ts';
-import { errorBody } from '../kernel/envelope.ts';
+import { apiVersion, errorBody } from '../kernel/envelope.ts';
 import { type ErrorCode, type Refusal, statusOf } from '../kernel/errors.ts';
 import type { TextAnswer } from '../kernel/route.ts';
-import { snapshotType } from '../kernel/snapshot.ts';
-import { apiVersion } from '../kernel/version.ts';
+import { snapshotType } from '../snapshots/format.ts';
 import { cutConnection } from './connection.ts';
 
 export const jsonType = 'application/json; charset=utf-8';

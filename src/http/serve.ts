@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refusedCommand, type Submission } from '../engine/submission.ts';
-import { type Presented, resourceBody } from '../kernel/envelope.ts';
+import { apiVersions, type Presented, resourceBody } from '../kernel/envelope.ts';
 import { type ErrorCode, type Refusal, refuse, statusOf } from '../kernel/errors.ts';
 import { formatId, idPrefixes } from '../kernel/ids.ts';
 import type {
@@ -16,7 +16,6 @@ import type {
   Writing,
 } from '../kernel/route.ts';
 import { ExpandQuery, strict } from '../kernel/schema.ts';
-import { apiVersions } from '../kernel/version.ts';
 import { type AppSettings, pathOf } from './app.ts';
 import { RequestFaults } from './faults.ts';
 import { claim, readIdempotencyKey } from './idempotency.ts';

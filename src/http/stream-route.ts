@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { apiVersion } from '../kernel/envelope.ts';
 import { refuse } from '../kernel/errors.ts';
 import type { StreamRoute } from '../kernel/route.ts';
 import { strict } from '../kernel/schema.ts';
-import { apiVersion } from '../kernel/version.ts';
 import { cutConnection } from './connection.ts';
 import type { EventStreams, StreamOptions } from './event-stream.ts';
 import { Refused } from './refused.ts';

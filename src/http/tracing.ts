@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { RequestTracing, Span } from '../kernel/tracing.ts';
+import type { RequestTracing, Span } from '../telemetry/ports.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,17 +1,17 @@
 import type { TSchema } from 'typebox';
+import type { DeliveryRow } from '../resources/webhooks/delivery-table.ts';
+import type { Terms } from './application-settings.ts';
 import { assert } from './assert.ts';
 import type { Due } from './clock.ts';
-import type { DeliveryRow } from './delivery.ts';
 import type { Presented, Success } from './envelope.ts';
 import type { Refusal } from './errors.ts';
+import type { EventRow } from './event.ts';
 import type { IdKind } from './ids.ts';
 import { arrivalOf, type Machine } from './machine.ts';
 import type { Entry } from './posting.ts';
 import type { ProviderMove } from './provider.ts';
 import type { Settlement } from './settlement.ts';
 import type { AnyRow, Instant, KeyLock, Table } from './table.ts';
-import type { Terms } from './terms.ts';
-import type { EventRow } from './trail.ts';
 
 /** Who asks: a key over HTTP, a person in the console, or Sandbank itself (the seed file, a worker). */
 export interface Actor {

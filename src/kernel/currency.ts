@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 export interface Currency {
   readonly code: string;
   /** How many decimal digits the minor unit has: an amount of 100 is 1.00 EUR, 100 JPY and 0.100 KWD. */
@@ -180,4 +181,15 @@ const byCode = new Map(currencies.map((currency) => [currency.code, currency]));
 /** Takes the code in upper case, as it is kept. */
 export function findCurrency(code: string): Currency | undefined {
   return byCode.get(code);
+}
+
+/** Sums know no maximum: what a JSON number does not hold exactly is written as text. */
+export const AnyAmount = Type.Union([Type.Integer(), Type.String({ pattern: '^-?\\d+$' })], {
+  description:
+    'Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there.',
+});
+
+export function exact(amount: bigint): number | string {
+  const number = Number(amount);
+  return Number.isSafeInteger(number) ? number : amount.toString();
 }

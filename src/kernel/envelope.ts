@@ -87,3 +87,7 @@ export function errorBody(refusal: Refusal, requestId: string, docsUrl: string):
 export function withFields(json: string, fields: Readonly<Record<string, unknown>>): string {
   return `${json.slice(0, -1)},${JSON.stringify(fields).slice(1)}`;
 }
+
+/** API versions are dates. A request may name one in the `Api-Version` header; the newest is the default. */
+export const apiVersion = '2026-11-15';
+export const apiVersions: readonly string[] = [apiVersion];

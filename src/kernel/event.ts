@@ -1,10 +1,9 @@
 import { type TSchema, Type } from 'typebox';
 import type { CommandContext } from './command.ts';
-import type { Presented } from './envelope.ts';
+import { apiVersion, type Presented } from './envelope.ts';
 import { instantToText } from './list.ts';
 import { id as idOf, Time } from './schema.ts';
-import type { EventRow } from './trail.ts';
-import { apiVersion } from './version.ts';
+import type { Instant } from './table.ts';
 
 /** As large as the column. */
 const versionMax = 2_147_483_647;
@@ -94,4 +93,32 @@ export function presentEvent(row: EventRow): Presented {
     data: JSON.parse(row.data) as unknown,
     createdAt: instantToText(row.createdAt),
   };
+}
+
+export interface EventRow {
+  readonly orgId: string;
+  readonly id: string;
+  readonly appId: string;
+  readonly type: string;
+  readonly resource: string;
+  readonly resourceId: string;
+  readonly sequence: number;
+  readonly requestId: string;
+  /** The resource as JSON text, as the answer showed it. */
+  readonly data: string;
+  readonly createdAt: Instant;
+}
+
+/** A kind of event: what it tells of, and how the record in it looks. */
+export interface EventType {
+  readonly type: string;
+  readonly resource: string;
+  /** One sentence: what has happened when it is sent. */
+  readonly description: string;
+  /** The `data` of an event of this type. */
+  readonly example: Presented;
+  /** The whole event with that `data`, as a receiver gets it. */
+  readonly payload: Presented & { readonly data: Presented };
+  /** The schema of its `data`. */
+  readonly schema: TSchema;
 }

@@ -38,28 +38,6 @@ export interface ActivePlan<Kind extends Fault = Fault> {
   readonly eventTypes: readonly string[] | null;
 }
 
-const names = [
-  ['orgId', 'org_id'],
-  ['id', 'id'],
-  ['appId', 'app_id'],
-  ['fault', 'fault'],
-  ['seed', 'seed'],
-  ['share', 'share'],
-  ['operations', 'operations'],
-  ['methods', 'methods'],
-  ['eventTypes', 'event_types'],
-] as const satisfies readonly (readonly [keyof ActivePlan, string])[];
-
-/**
- * A subquery that gives the active plans of an application as JSON, the oldest first, and null when it has none. Whoever
- * looks for an application asks along with it, so that knowing of no plan costs no round trip.
- */
-export function activePlans(target: (typeof faultTargets)[number], orgId: string, appId: string): string {
-  const fields = names.map(([property, column]) => `'${property}', p.${column}`).join(', ');
-  return `(select jsonb_agg(jsonb_build_object(${fields}) order by p.id) from fault_plans p
-    where p.org_id = ${orgId} and p.app_id = ${appId} and p.status = 'active' and p.target = '${target}')`;
-}
-
 /** How many of those that match a pattern tells of; then it begins anew. */
 export const patternLength = 1_000;
 const hundred = 100;

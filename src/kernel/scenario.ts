@@ -1,5 +1,4 @@
-import { type DeclineCode, declineCodes } from './decline.ts';
-import { reasonCodePattern } from './return.ts';
+import { type DeclineCode, declineCodes, reasonCodePattern } from './decline.ts';
 
 /**
  * What the simulated provider will do with a payment: a name, or a list of names for successive attempts. The words are

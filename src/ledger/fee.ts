@@ -1,4 +1,4 @@
-import type { Terms } from '../kernel/terms.ts';
+import type { Terms } from '../kernel/application-settings.ts';
 
 const basisPoints = 10_000n;
 

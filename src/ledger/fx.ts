@@ -1,6 +1,6 @@
+import type { Terms } from '../kernel/application-settings.ts';
 import { assert } from '../kernel/assert.ts';
 import { findCurrency } from '../kernel/currency.ts';
-import type { Terms } from '../kernel/terms.ts';
 import { halfEven } from './fee.ts';
 import { usdRates } from './rates.ts';
 

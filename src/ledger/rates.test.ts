@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { ratePattern } from '../kernel/application-settings.ts';
 import { findCurrency } from '../kernel/currency.ts';
-import { ratePattern } from '../kernel/terms.ts';
 import { formatRate, parseRate } from './fx.ts';
 import { usdRates } from './rates.ts';
 

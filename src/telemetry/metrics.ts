@@ -3,13 +3,8 @@ import type { Connections, Database } from '../db/database.ts';
 import type { EngineMetrics } from '../engine/engine.ts';
 import type { Answer } from '../engine/submission.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
-import type {
-  DeliveryMeasures,
-  RequestLogMeasures,
-  RetentionMeasures,
-  StatementObserver,
-} from '../kernel/measures.ts';
 import { type Backlog, Backlogs } from './backlog.ts';
+import type { DeliveryMeasures, RequestLogMeasures, RetentionMeasures, StatementObserver } from './ports.ts';
 
 /** What is asked of the running parts when somebody looks. */
 export interface Watched {

@@ -27,7 +27,6 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { StatementObserver } from '../kernel/measures.ts';
 import type {
   CommandSpan,
   DeliveryTracing,
@@ -35,8 +34,9 @@ import type {
   Fields,
   RequestTracing,
   Span,
+  StatementObserver,
   TracedAttempt,
-} from '../kernel/tracing.ts';
+} from './ports.ts';
 import { idsOfRequest, parseTraceparent, traceparentOf } from './trace-ids.ts';
 
 export interface TracingSettings {

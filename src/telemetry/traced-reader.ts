@@ -1,5 +1,5 @@
-import type { StatementObserver } from '../kernel/measures.ts';
 import type { Reader } from '../kernel/route.ts';
+import type { StatementObserver } from './ports.ts';
 
 /**
  * Reads as requests see them. Look-ups by key travel in groups, so one statement may answer many requests: each is told how long it

@@ -1,8 +1,8 @@
 import type { Committed } from '../engine/batch.ts';
 import type { CoverageJournal } from '../engine/coverage-journal.ts';
 import type { Change } from '../kernel/command.ts';
-import type { CoverageKind, CoverageRow, CoverageSink } from '../kernel/coverage.ts';
-import { moveName, stateName, type Universe } from '../resources/coverage/machine.ts';
+import { moveName, stateName, type Universe } from '../resources/coverage/commands.ts';
+import type { CoverageKind, CoverageRow, CoverageSink } from '../resources/coverage/table.ts';
 import { WriteBehind } from './write-behind.ts';
 
 export interface CoverageSettings {

@@ -1,9 +1,9 @@
-import type { DeliveryQueue } from '../engine/delivery-queue.ts';
+import type { DeliveryQueue } from '../delivery/queue.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { RequestJournal } from '../engine/request-journal.ts';
 import { limits } from '../kernel/limits.ts';
-import type { RetentionMeasures } from '../kernel/measures.ts';
 import type { Instant } from '../kernel/table.ts';
+import type { RetentionMeasures } from '../telemetry/ports.ts';
 
 export interface ReaperSettings {
   readonly engine: Pick<Engine, 'reap' | 'reapSecrets'>;

@@ -1,8 +1,9 @@
+import { Allowance } from '../delivery/allowance.ts';
 import type { RequestBatch, RequestJournal } from '../engine/request-journal.ts';
-import { bucketNames, bucketOf } from '../kernel/histogram.ts';
 import { mintedAt } from '../kernel/ids.ts';
-import type { RequestLogMeasures } from '../kernel/measures.ts';
-import { redactBody, redactLine } from '../kernel/redact.ts';
+import type { Instant } from '../kernel/table.ts';
+import { bucketNames, bucketOf } from '../resources/requests/histogram.ts';
+import { redactBody, redactLine } from '../resources/requests/redact.ts';
 import type {
   CountedRequest,
   KeptRequest,
@@ -10,9 +11,8 @@ import type {
   MinuteRow,
   RequestRow,
   RequestSink,
-} from '../kernel/request-log.ts';
-import type { Instant } from '../kernel/table.ts';
-import { Allowance } from './allowance.ts';
+} from '../resources/requests/table.ts';
+import type { RequestLogMeasures } from '../telemetry/ports.ts';
 import { WriteBehind } from './write-behind.ts';
 
 export interface RequestLogSettings {

@@ -1,8 +1,9 @@
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
-import { type ClockRow, leaseMs } from '../resources/clocks/machine.ts';
+import { leaseMs } from '../resources/clocks/machine.ts';
 import { type ApplicationKey, findDueApplications, findLostAdvances } from '../resources/clocks/store.ts';
-import type { ClockRunner } from './clock-runner.ts';
+import type { ClockRow } from '../resources/clocks/table.ts';
+import type { ClockRunner } from '../runs/advance-run.ts';
 
 export interface TimersSettings {
   readonly runner: ClockRunner;

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { scopes } from '../../src/kernel/scopes.ts';
+import { scopes } from '../../src/kernel/permissions.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { databaseKinds, openApp, sharedServer } from '../support/server.ts';

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { EventRow } from '../../src/kernel/event.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { selectList, type Table } from '../../src/kernel/table.ts';
-import type { AuditRow, EventRow, HistoryRow } from '../../src/kernel/trail.ts';
-import { auditTable, eventsTable, historyTable } from '../../src/kernel/trail.ts';
+import { type AuditRow, auditTable } from '../../src/resources/audit/table.ts';
+import { eventsTable } from '../../src/resources/events/table.ts';
+import { type HistoryRow, historyTable } from '../../src/resources/history/table.ts';
 import type { Server } from '../../src/server.ts';
 import type { Answer, Body } from '../support/api-client.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';

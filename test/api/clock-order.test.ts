@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Submission } from '../../src/engine/submission.ts';
 import { beginAdvance } from '../../src/resources/clocks/machine.ts';
+import { ClockRunner } from '../../src/runs/advance-run.ts';
 import type { Server } from '../../src/server.ts';
-import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import type { Body } from '../support/api-client.ts';
 import { expectOk } from '../support/api-client.ts';
 import { clockApi } from '../support/clock.ts';

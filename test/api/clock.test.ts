@@ -7,10 +7,10 @@ import { openPostgres } from '../../src/db/postgres.ts';
 import { createReader } from '../../src/db/reader.ts';
 import { claim } from '../../src/http/idempotency.ts';
 import { limits } from '../../src/kernel/limits.ts';
-import { type Scope, scopes } from '../../src/kernel/scopes.ts';
+import { type Scope, scopes } from '../../src/kernel/permissions.ts';
 import { finishAdvance } from '../../src/resources/clocks/machine.ts';
+import { ClockRunner } from '../../src/runs/advance-run.ts';
 import type { Server } from '../../src/server.ts';
-import { ClockRunner } from '../../src/workers/clock-runner.ts';
 import { observed } from '../engine/submitting.ts';
 import { type Answer, ApiClient, expectOk, expectReplay, seenCodes } from '../support/api-client.ts';
 import {

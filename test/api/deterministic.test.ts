@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { applySeed } from '../../src/admin/seed.ts';
 import { seededMint, seededNow } from '../../src/engine/mint.ts';
 import { formatId, isId, mintedAt } from '../../src/kernel/ids.ts';
-import { scopes } from '../../src/kernel/scopes.ts';
-import { applySeed } from '../../src/seed.ts';
+import { scopes } from '../../src/kernel/permissions.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';
 import { openReceiver, type Receiver, withStatus } from '../support/receiver.ts';

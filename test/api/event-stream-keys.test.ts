@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
-import { scopes } from '../../src/kernel/scopes.ts';
+import { scopes } from '../../src/kernel/permissions.ts';
 import type { Server } from '../../src/server.ts';
 import type { Body } from '../support/api-client.ts';
 import { type Listener, listenTo, soon } from '../support/listener.ts';

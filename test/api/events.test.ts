@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { apiVersion } from '../../src/kernel/version.ts';
+import { apiVersion } from '../../src/kernel/envelope.ts';
 import { eventCatalogue } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import {

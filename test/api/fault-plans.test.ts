@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { verify } from '../../src/admin/verify.ts';
 import { idPattern } from '../../src/kernel/ids.ts';
-import { type Scope, scopes } from '../../src/kernel/scopes.ts';
+import { type Scope, scopes } from '../../src/kernel/permissions.ts';
 import type { Server } from '../../src/server.ts';
-import { verify } from '../../src/verify.ts';
 import { ApiClient, type Body, expectOk, expectRefused, seenCodes } from '../support/api-client.ts';
 import { expectedErrorCodes } from '../support/error-codes.ts';
 import { databaseKinds, openServer } from '../support/server.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { verify } from '../../src/admin/verify.ts';
 import type { Server } from '../../src/server.ts';
-import { verify } from '../../src/verify.ts';
 import { expectOk } from '../support/api-client.ts';
 import { hourMs, isoTime } from '../support/clock.ts';
 import { createFaultPlan, faultPlans, hitsOf, readFaultPlan } from '../support/fault-plans.ts';

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isStream, type Route, type WriteRoute } from '../../src/kernel/route.ts';
 import { routes } from '../../src/resources/index.ts';
-import { resetRoute } from '../../src/resources/resets/api.ts';
+import { resetRoute } from '../../src/resources/organizations/reset-api.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, type Body, expectEnvelope } from '../support/api-client.ts';
 import { effort } from '../support/effort.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { scopes } from '../../src/kernel/scopes.ts';
+import { scopes } from '../../src/kernel/permissions.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { migratedDatabase } from '../support/postgres.ts';

@@ -1,14 +1,12 @@
+import type { EventRow } from '../../src/kernel/event.ts';
 import { selectList, type Table } from '../../src/kernel/table.ts';
+import { eventsTable } from '../../src/resources/events/table.ts';
 import {
-  type EventRow,
-  eventsTable,
-  type HistoryRow,
-  historyTable,
-  type LedgerEntryRow,
-  ledgerEntriesTable,
   type ProviderEventRow,
   providerEventsTable,
-} from '../../src/kernel/trail.ts';
+} from '../../src/resources/history/provider-event-table.ts';
+import { type HistoryRow, historyTable } from '../../src/resources/history/table.ts';
+import { type LedgerEntryRow, ledgerEntriesTable } from '../../src/resources/ledger/table.ts';
 import type { Server } from '../../src/server.ts';
 
 /** Everything that the state changes of one payment, its refunds and its disputes wrote, oldest first. */

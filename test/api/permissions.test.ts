@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../src/http/openapi.ts';
+import { isScope, scopes, scopesNeeded } from '../../src/kernel/permissions.ts';
 import { isStream, type Route } from '../../src/kernel/route.ts';
-import { isScope, scopes, scopesNeeded } from '../../src/kernel/scopes.ts';
 import { eventCatalogue, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, ApiClient, type Body } from '../support/api-client.ts';

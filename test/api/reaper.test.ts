@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DeliveryQueue } from '../../src/delivery/queue.ts';
 import { forgetTrails, sweepDeleted } from '../../src/engine/deletion.ts';
-import { DeliveryQueue } from '../../src/engine/delivery-queue.ts';
 import { RequestJournal } from '../../src/engine/request-journal.ts';
 import type { Server } from '../../src/server.ts';
 import { type ReaperSettings, reapOnce, startReaper } from '../../src/workers/reaper.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { organizationTables, tablesOf } from '../../src/kernel/organization-tables.ts';
-import { scopes } from '../../src/kernel/scopes.ts';
+import { verify } from '../../src/admin/verify.ts';
+import { organizationTables, tablesOf } from '../../src/engine/organization-tables.ts';
+import { scopes } from '../../src/kernel/permissions.ts';
 import type { Server } from '../../src/server.ts';
-import { verify } from '../../src/verify.ts';
 import { countRows, populate, settle } from '../operator/populate.ts';
 import { type ApiClient, seenCodes } from '../support/api-client.ts';
 import { expectedErrorCodes } from '../support/error-codes.ts';

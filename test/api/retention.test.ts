@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DeliveryQueue } from '../../src/engine/delivery-queue.ts';
+import { DeliveryQueue } from '../../src/delivery/queue.ts';
 import type { Server } from '../../src/server.ts';
 import { openReceiver } from '../support/receiver.ts';
 import { databaseKinds, openServer } from '../support/server.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { apiVersion } from '../../src/kernel/version.ts';
+import { apiVersion } from '../../src/kernel/envelope.ts';
 import { providers } from '../../src/provider/index.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, expectOk, listAll } from '../support/api-client.ts';

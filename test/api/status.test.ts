@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
+import { apiVersion } from '../../src/kernel/envelope.ts';
 import { limits } from '../../src/kernel/limits.ts';
+import { scopes } from '../../src/kernel/permissions.ts';
 import type { ReadRoute } from '../../src/kernel/route.ts';
-import { scopes } from '../../src/kernel/scopes.ts';
-import { apiVersion } from '../../src/kernel/version.ts';
 import { routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, seenCodes } from '../support/api-client.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { applySeed } from '../../src/seed.ts';
+import { applySeed } from '../../src/admin/seed.ts';
 import type { Server } from '../../src/server.ts';
 import { run } from '../support/command.ts';
 import { migratedDatabase } from '../support/postgres.ts';

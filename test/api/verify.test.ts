@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { verificationText, verify } from '../../src/admin/verify.ts';
 import type { Server } from '../../src/server.ts';
-import { verificationText, verify } from '../../src/verify.ts';
 import { openReceiver } from '../support/receiver.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';

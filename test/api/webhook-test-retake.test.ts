@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newSuffix } from '../../src/engine/ids.ts';
 import { claim } from '../../src/http/idempotency.ts';
+import { defaultTerms } from '../../src/kernel/application-settings.ts';
 import { formatId } from '../../src/kernel/ids.ts';
-import { defaultTerms } from '../../src/kernel/terms.ts';
-import { beginTest } from '../../src/resources/webhook-tests/machine.ts';
+import { beginTest } from '../../src/resources/webhooks/test-event-commands.ts';
 import type { Server } from '../../src/server.ts';
 import { openReceiver } from '../support/receiver.ts';
 import { databaseKinds, openApp, sharedServer } from '../support/server.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { apiVersion } from '../../src/kernel/version.ts';
+import { apiVersion } from '../../src/kernel/envelope.ts';
 import { eventCatalogue } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, expectOk, expectRefused, expectReplay, seenCodes } from '../support/api-client.ts';

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { AddressGuard } from '../../src/delivery/address-guard.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { eventCatalogue } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
-import { AddressGuard } from '../../src/workers/address-guard.ts';
 import {
   ApiClient,
   expectOk,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashWith, strongFigures } from '../../src/identity/password.ts';
-import type { AuditRow } from '../../src/kernel/trail.ts';
+import type { AuditRow } from '../../src/resources/audit/table.ts';
 import type { Server } from '../../src/server.ts';
 import type { Answer } from '../support/api-client.ts';
 import { startServer } from '../support/processes.ts';

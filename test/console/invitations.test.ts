@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../src/kernel/limits.ts';
-import { roles } from '../../src/kernel/roles.ts';
+import { roles } from '../../src/kernel/permissions.ts';
 import { consoleOf, type Server } from '../../src/server.ts';
 import { seenCodes } from '../support/api-client.ts';
 import { expectedErrorCodes } from '../support/error-codes.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Role } from '../../src/kernel/roles.ts';
+import type { Role } from '../../src/kernel/permissions.ts';
 import { consoleOf, type Server } from '../../src/server.ts';
 import { seenCodes } from '../support/api-client.ts';
 import { databaseKinds, openApp, sharedServer } from '../support/server.ts';

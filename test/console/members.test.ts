@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Role } from '../../src/kernel/roles.ts';
+import type { Role } from '../../src/kernel/permissions.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, seenCodes } from '../support/api-client.ts';
 import { expectedErrorCodes } from '../support/error-codes.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type PersonRoute, personRoutes } from '../../src/http/console-routes.ts';
-import { isAtLeast, type Role, roles } from '../../src/kernel/roles.ts';
+import { isAtLeast, type Role, roles } from '../../src/kernel/permissions.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, type Body, seenCodes } from '../support/api-client.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { DeliveryQueue } from '../../src/engine/delivery-queue.ts';
+import { DeliveryQueue } from '../../src/delivery/queue.ts';
 import { RequestJournal } from '../../src/engine/request-journal.ts';
-import { scopes } from '../../src/kernel/scopes.ts';
+import { scopes } from '../../src/kernel/permissions.ts';
 import type { Server } from '../../src/server.ts';
 import { reapOnce } from '../../src/workers/reaper.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';

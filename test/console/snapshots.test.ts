@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { verify } from '../../src/admin/verify.ts';
 import { consoleOf, type Server } from '../../src/server.ts';
-import { verify } from '../../src/verify.ts';
 import type { Body } from '../support/api-client.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { databaseKinds, openApp, openServer } from '../support/server.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { operationExamples } from '../../src/http/openapi-examples.ts';
-import { errorBody } from '../../src/kernel/envelope.ts';
+import { apiVersion, errorBody } from '../../src/kernel/envelope.ts';
 import { type ErrorCode, errorCatalogue, refuse } from '../../src/kernel/errors.ts';
-import { apiVersion } from '../../src/kernel/version.ts';
 import { type Exchange, faultsOf } from '../support/contract-check.ts';
 
 const examples = operationExamples() as Readonly<Record<string, { request?: object; response: object }>>;

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { expect, vi } from 'vitest';
-import { scopes } from '../../src/kernel/scopes.ts';
+import { applySeed } from '../../src/admin/seed.ts';
+import { scopes } from '../../src/kernel/permissions.ts';
 import { routes } from '../../src/resources/index.ts';
-import { applySeed } from '../../src/seed.ts';
 import { ApiClient, type Body } from '../support/api-client.ts';
 import { openReceiver } from '../support/receiver.ts';
 import { openApp, openServer } from '../support/server.ts';

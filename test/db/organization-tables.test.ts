@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { organizationTables } from '../../src/kernel/organization-tables.ts';
+import { organizationTables } from '../../src/engine/organization-tables.ts';
 import { resources } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
@@ -26,7 +26,7 @@ describe.each(databaseKinds)('the tables of organizations on %s', (kind) => {
     const listed = organizationTables.map(({ name }) => name);
     expect(
       [...listed].sort(),
-      'a new table needs a line in src/kernel/organization-tables.ts: kept, record, trace or own',
+      'a new table needs a line in src/engine/organization-tables.ts: kept, record, trace or own',
     ).toEqual(await names('org_id'));
     expect(new Set(listed).size).toBe(listed.length);
   });

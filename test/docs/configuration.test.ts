@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { createProgram } from '../../cli/program.ts';
 import { variablesText } from '../../cli/variables.ts';
-import { checkedSeed } from '../../src/seed.ts';
+import { checkedSeed } from '../../src/admin/seed.ts';
 import { readMarkdown, root } from './built.ts';
 
 const pageOf = (name: string) => readMarkdown().get(name) ?? '';
@@ -54,7 +54,7 @@ describe('docs/seed.md', () => {
   });
 
   test('names every field of the format', () => {
-    const source = readFileSync(fileURLToPath(new URL('src/seed.ts', root)), 'utf8');
+    const source = readFileSync(fileURLToPath(new URL('src/admin/seed.ts', root)), 'utf8');
     const format = source.slice(source.indexOf('const User'), source.indexOf('export type Seed'));
     const fields = [...format.matchAll(/^\s+(\w+): /gm)]
       .map(([, name = '']) => name)

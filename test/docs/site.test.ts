@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { apiVersion } from '../../src/kernel/envelope.ts';
 import { errorCatalogue } from '../../src/kernel/errors.ts';
-import { apiVersion } from '../../src/kernel/version.ts';
 import { eventCatalogue, resources, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { openApp, openServer } from '../support/server.ts';

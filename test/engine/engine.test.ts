@@ -7,22 +7,18 @@ import type { Engine, EngineSettings } from '../../src/engine/engine.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
 import type { Answer } from '../../src/engine/submission.ts';
 import { unmeasured } from '../../src/http/metrics.ts';
+import { defaultTerms } from '../../src/kernel/application-settings.ts';
 import { accepted, type CommandContext, type CommandKind, change } from '../../src/kernel/command.ts';
 import { formatId } from '../../src/kernel/ids.ts';
-import { defaultTerms } from '../../src/kernel/terms.ts';
 import {
   archiveCustomer,
   type CustomerFields,
-  type CustomerRow,
   createCustomer,
   updateCustomer,
 } from '../../src/resources/customers/machine.ts';
-import {
-  type CreatePayment,
-  createPayment,
-  type PaymentRow,
-  paymentMachine,
-} from '../../src/resources/payments/machine.ts';
+import type { CustomerRow } from '../../src/resources/customers/table.ts';
+import { type CreatePayment, createPayment, paymentMachine } from '../../src/resources/payments/machine.ts';
+import type { PaymentRow } from '../../src/resources/payments/table.ts';
 import type { Server } from '../../src/server.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { databaseKinds, openEngine, openServer } from '../support/server.ts';

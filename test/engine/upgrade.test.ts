@@ -8,7 +8,7 @@ import type { Config } from '../../src/config.ts';
 import { readMigrations, schemaMigrationsTable } from '../../src/db/migrate.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
 import { formatId } from '../../src/kernel/ids.ts';
-import { scopes } from '../../src/kernel/scopes.ts';
+import { scopes } from '../../src/kernel/permissions.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { auditRows } from '../support/audit.ts';

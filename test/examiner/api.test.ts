@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { caseNames, Examination, type ExaminationReport } from '../../src/kernel/examination.ts';
+import { caseNames, Examination, type ExaminationReport } from '../../src/examiner/schema.ts';
 import type { Server } from '../../src/server.ts';
 import {
   ApiClient,

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { cutsInside } from '../../src/examiner/accepting.ts';
 import { examineUrl } from '../../src/examiner/local.ts';
-import { caseNames, caseWords } from '../../src/kernel/examination.ts';
+import { caseNames, caseWords } from '../../src/examiner/schema.ts';
 import { isId } from '../../src/kernel/ids.ts';
 import { type Event, type Handled, openExaminee, patient, secret, verified } from './receivers.ts';
 

@@ -2,8 +2,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { examineUrl, type LocalExamination } from '../../src/examiner/local.ts';
-import type { CaseName, Grade } from '../../src/kernel/examination.ts';
-import { caseNames } from '../../src/kernel/examination.ts';
+import type { CaseName, Grade } from '../../src/examiner/schema.ts';
+import { caseNames } from '../../src/examiner/schema.ts';
 import {
   type Event,
   type Fault,

@@ -10,7 +10,7 @@ import {
   outcomes,
   type Severity,
   severities,
-} from '../../src/kernel/examination.ts';
+} from '../../src/examiner/schema.ts';
 import { eventCatalogue } from '../../src/resources/index.ts';
 
 const graded = (text: string): readonly Graded[] =>

@@ -1,7 +1,7 @@
 /** The steps of every scenario by the clock, for payments with `autoAdvance`, and that others wait for their caller. */
 import { describe, expect, test } from 'vitest';
 import { paymentScenarios } from '../../src/kernel/scenario.ts';
-import { stepDelaysMs } from '../../src/resources/payment-scenario/machine.ts';
+import { stepDelaysMs } from '../../src/resources/payments/scenario.ts';
 import type { Body } from '../support/api-client.ts';
 import { CommandRunner, type Response } from '../support/command-runner.ts';
 

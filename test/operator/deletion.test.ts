@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { verify } from '../../src/admin/verify.ts';
 import { forgetTrails, sweepDeleted } from '../../src/engine/deletion.ts';
+import { deletedTables, organizationTables } from '../../src/engine/organization-tables.ts';
 import { Seals } from '../../src/engine/seals.ts';
-import { deletedTables, organizationTables } from '../../src/kernel/organization-tables.ts';
 import type { Server } from '../../src/server.ts';
-import { verify } from '../../src/verify.ts';
 import { Sealer } from '../../src/workers/sealer.ts';
 import { ApiClient, type Body } from '../support/api-client.ts';
 import { openReceiver, type Receiver, withStatus } from '../support/receiver.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { selectList } from '../../src/kernel/table.ts';
-import { type AuditRow, auditTable } from '../../src/kernel/trail.ts';
+import { type AuditRow, auditTable } from '../../src/resources/audit/table.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';
 import { openServer } from '../support/server.ts';

@@ -1,13 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { verify } from '../../src/admin/verify.ts';
 import type { Database } from '../../src/db/database.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
-import { Forks } from '../../src/engine/snapshot-fork.ts';
+import { tablesOf } from '../../src/engine/organization-tables.ts';
 import { formatId } from '../../src/kernel/ids.ts';
-import { tablesOf } from '../../src/kernel/organization-tables.ts';
-import { readHeader } from '../../src/kernel/snapshot.ts';
 import type { Server } from '../../src/server.ts';
-import { verify } from '../../src/verify.ts';
+import { Forks } from '../../src/snapshots/fork.ts';
+import { readHeader } from '../../src/snapshots/format.ts';
 import { ApiClient, type Body, seenCodes } from '../support/api-client.ts';
 import { expectedErrorCodes } from '../support/error-codes.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';

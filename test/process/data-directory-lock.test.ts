@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DataDirectoryLocked, lockDataDirectory } from '../../src/db/data-directory-lock.ts';
-import { built } from '../../src/places.ts';
+import { built } from '../../src/local/paths.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { verify } from '../../src/admin/verify.ts';
 import { openPostgres } from '../../src/db/postgres.ts';
 import type { Server } from '../../src/server.ts';
-import { verify } from '../../src/verify.ts';
 import type { Answer, ApiClient } from '../support/api-client.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { openServer } from '../support/server.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { openPostgres } from '../../src/db/postgres.ts';
-import { DeliveryQueue, type EndpointKey } from '../../src/engine/delivery-queue.ts';
+import { DeliveryQueue, type EndpointKey } from '../../src/delivery/queue.ts';
 import type { Server } from '../../src/server.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { openServer } from '../support/server.ts';

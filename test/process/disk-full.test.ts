@@ -1,8 +1,8 @@
 import { chownSync, mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { verify } from '../../src/admin/verify.ts';
 import type { Server } from '../../src/server.ts';
-import { verify } from '../../src/verify.ts';
 import type { Answer, ApiClient } from '../support/api-client.ts';
 import { type Postgres, startPostgres } from '../support/postgres.ts';
 import { openServer } from '../support/server.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { verify } from '../../src/admin/verify.ts';
 import type { Database } from '../../src/db/database.ts';
 import { openPostgres } from '../../src/db/postgres.ts';
 import type { Server } from '../../src/server.ts';
-import { verify } from '../../src/verify.ts';
 import { openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 import { call, createPayment, PAYMENTS } from './support/client.ts';

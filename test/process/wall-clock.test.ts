@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { verify } from '../../src/admin/verify.ts';
 import type { Server } from '../../src/server.ts';
-import { verify } from '../../src/verify.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';

@@ -1,11 +1,9 @@
-// API2 broken authentication, API5 broken function level authorization: who is let in where, over every route that there is.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { consolePrefix, personRoutes } from '../../src/http/console-routes.ts';
 import type { ErrorCode } from '../../src/kernel/errors.ts';
-import { isAtLeast, roles } from '../../src/kernel/roles.ts';
+import { isAtLeast, roles, scopes, scopesNeeded } from '../../src/kernel/permissions.ts';
 import { isStream, type Route } from '../../src/kernel/route.ts';
-import { scopes, scopesNeeded } from '../../src/kernel/scopes.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { type ServedRoute, servedRoutes } from '../support/served-routes.ts';
@@ -13,6 +11,8 @@ import { openApp, openServer } from '../support/server.ts';
 import { type KeyHolder, newKey, type Tenant, tenant } from '../support/tenant.ts';
 import { found, type House, house, newcomer, type Person, register } from '../support/visitor.ts';
 import { rowDigests, traces } from './estate.ts';
+
+// API2 broken authentication, API5 broken function level authorization: who is let in where, over every route that there is.
 
 const operatorToken = 'operator-token-of-a-test-0123456789';
 const unknownOrg = 'org_01m7epxwjmf7za77rhky2f93cc';

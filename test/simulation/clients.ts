@@ -1,13 +1,13 @@
-/** The clients of a simulation: an organization with four applications that have different settings, and a stranger. */
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { scopes } from '../../src/kernel/scopes.ts';
-import { applySeed } from '../../src/seed.ts';
+import { applySeed } from '../../src/admin/seed.ts';
+import { scopes } from '../../src/kernel/permissions.ts';
 import type { Server } from '../../src/server.ts';
 import type { Fee } from '../model/payments.ts';
 import type { Body } from '../support/api-client.ts';
 import { newKey, tenant } from '../support/tenant.ts';
 import { applicationSettings } from './commands.ts';
+/** The clients of a simulation: an organization with four applications that have different settings, and a stranger. */
 
 export interface Answer {
   readonly status: number;

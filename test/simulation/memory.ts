@@ -1,6 +1,7 @@
 /** The organization of a simulation in memory: the machines decide the same commands, without a server. */
-import { presentEntry } from '../../src/kernel/ledger-entry.ts';
-import { defaultTerms, type Terms } from '../../src/kernel/terms.ts';
+
+import { defaultTerms, type Terms } from '../../src/kernel/application-settings.ts';
+import { presentEntry } from '../../src/resources/ledger/views.ts';
 import type { Body } from '../support/api-client.ts';
 import { CommandRunner } from '../support/command-runner.ts';
 import type { Answer, SimulationClient, SimulationOrganization } from './clients.ts';

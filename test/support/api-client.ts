@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { expect } from 'vitest';
+import { apiVersion } from '../../src/kernel/envelope.ts';
 import { type ErrorCode, errorCatalogue, isErrorCode } from '../../src/kernel/errors.ts';
 import { idPattern } from '../../src/kernel/ids.ts';
-import { apiVersion } from '../../src/kernel/version.ts';
 import { seenCodes } from './error-codes.ts';
 
 export { seenCodes };

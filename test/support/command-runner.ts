@@ -9,6 +9,7 @@ import {
 } from '../../src/engine/derive.ts';
 import { refusalAnswer, type Submission } from '../../src/engine/submission.ts';
 import { type Check, compileBody } from '../../src/http/validate.ts';
+import { defaultTerms, type Terms } from '../../src/kernel/application-settings.ts';
 import { assert } from '../../src/kernel/assert.ts';
 import { clockIdOf, clockNow } from '../../src/kernel/clock.ts';
 import type {
@@ -25,32 +26,29 @@ import type {
 } from '../../src/kernel/command.ts';
 import { successStatus } from '../../src/kernel/envelope.ts';
 import type { ErrorCode, Refusal } from '../../src/kernel/errors.ts';
+import type { EventRow } from '../../src/kernel/event.ts';
 import { encodeSuffix, formatId, type IdKind } from '../../src/kernel/ids.ts';
+import { scopes } from '../../src/kernel/permissions.ts';
 import type { WriteRoute } from '../../src/kernel/route.ts';
 import { strict } from '../../src/kernel/schema.ts';
-import { scopes } from '../../src/kernel/scopes.ts';
 import type { AnyRow, Instant } from '../../src/kernel/table.ts';
-import { defaultTerms, type Terms } from '../../src/kernel/terms.ts';
-import type {
-  AuditRow,
-  EventRow,
-  HistoryRow,
-  LedgerEntryRow,
-  ProviderEventRow,
-  SettlementLineRow,
-} from '../../src/kernel/trail.ts';
 import { providers } from '../../src/provider/index.ts';
+import type { AuditRow } from '../../src/resources/audit/table.ts';
 import {
   type BeginAdvance,
   beginAdvance,
-  type ClockRow,
   clockFace,
   finishAdvance,
   type Happening,
   realClock,
 } from '../../src/resources/clocks/machine.ts';
+import type { ClockRow } from '../../src/resources/clocks/table.ts';
+import { type FireTimers, fireTimers } from '../../src/resources/clocks/timer-commands.ts';
+import type { ProviderEventRow } from '../../src/resources/history/provider-event-table.ts';
+import type { HistoryRow } from '../../src/resources/history/table.ts';
 import { resources, routes } from '../../src/resources/index.ts';
-import { type FireTimers, fireTimers } from '../../src/resources/timers/machine.ts';
+import type { LedgerEntryRow } from '../../src/resources/ledger/table.ts';
+import type { SettlementLineRow } from '../../src/resources/settlements/table.ts';
 import type { Body } from './api-client.ts';
 
 export { expectOk } from './api-client.ts';

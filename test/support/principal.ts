@@ -1,7 +1,7 @@
+import { defaultTerms } from '../../src/kernel/application-settings.ts';
 import { refuse } from '../../src/kernel/errors.ts';
-import { roles, scopesOf } from '../../src/kernel/roles.ts';
+import { roles, scopesOf } from '../../src/kernel/permissions.ts';
 import type { ConsoleRoute, Principal, ReadAnswer } from '../../src/kernel/route.ts';
-import { defaultTerms } from '../../src/kernel/terms.ts';
 import type { Server } from '../../src/server.ts';
 import type { KeyHolder } from './tenant.ts';
 

@@ -1,9 +1,9 @@
 /** Commands submitted to an engine directly, without HTTP. */
 import { newSuffix } from '../../src/engine/ids.ts';
 import type { Submission } from '../../src/engine/submission.ts';
+import { defaultTerms } from '../../src/kernel/application-settings.ts';
 import type { CommandKind } from '../../src/kernel/command.ts';
 import { formatId } from '../../src/kernel/ids.ts';
-import { defaultTerms } from '../../src/kernel/terms.ts';
 import type { KeyHolder } from './tenant.ts';
 
 export interface SubmissionSettings {

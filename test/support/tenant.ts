@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { scopes as allScopes, type Scope } from '../../src/kernel/scopes.ts';
+import { applySeed } from '../../src/admin/seed.ts';
+import { scopes as allScopes, type Scope } from '../../src/kernel/permissions.ts';
 import { findKeyOwner, type KeyOwner } from '../../src/resources/api-keys/store.ts';
-import { applySeed } from '../../src/seed.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient } from './api-client.ts';
 

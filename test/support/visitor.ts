@@ -1,9 +1,10 @@
 import { createHmac, randomInt, randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import type { Role } from '../../src/kernel/roles.ts';
+import type { Role } from '../../src/kernel/permissions.ts';
 import { selectList } from '../../src/kernel/table.ts';
-import { type AuditRow, auditTable, type HistoryRow, historyTable } from '../../src/kernel/trail.ts';
-import { memberIdOf } from '../../src/resources/members/machine.ts';
+import { type AuditRow, auditTable } from '../../src/resources/audit/table.ts';
+import { type HistoryRow, historyTable } from '../../src/resources/history/table.ts';
+import { memberIdOf } from '../../src/resources/organizations/member-machine.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, type Body, expectEnvelope, seenCodes } from './api-client.ts';
 

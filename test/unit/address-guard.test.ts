@@ -2,7 +2,7 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { AddressGuard, type AddressGuardSettings, AddressRefused } from '../../src/workers/address-guard.ts';
+import { AddressGuard, type AddressGuardSettings, AddressRefused } from '../../src/delivery/address-guard.ts';
 import { privateHosts, words } from '../security/private-hosts.ts';
 
 type Resolve = NonNullable<AddressGuardSettings['resolve']>;

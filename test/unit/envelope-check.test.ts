@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { apiVersion } from '../../src/kernel/version.ts';
+import { apiVersion } from '../../src/kernel/envelope.ts';
 import { type Body, expectEnvelope } from '../support/api-client.ts';
 
 const requestId = 'req_01m7epxwjmf7za77rhky2f93cc';

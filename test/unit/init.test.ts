@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { mergeGitignore, mergeMcp } from '../../cli/init/merge.ts';
 import { detectProject, type Manifest, parseManifest } from '../../cli/init/project.ts';
 import { seedTemplate } from '../../cli/init/templates.ts';
-import { scopes } from '../../src/kernel/scopes.ts';
-import { checkedSeed } from '../../src/seed.ts';
+import { checkedSeed } from '../../src/admin/seed.ts';
+import { scopes } from '../../src/kernel/permissions.ts';
 
 const project = (manifest: Manifest | undefined, ...files: string[]) =>
   detectProject(manifest, {

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
-import { checkedSeed } from '../../src/seed.ts';
-import { seedSchemaDocument } from '../../src/seed-schema.ts';
+import { checkedSeed } from '../../src/admin/seed.ts';
+import { seedSchemaDocument } from '../../src/admin/seed-schema.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');

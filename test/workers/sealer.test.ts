@@ -8,7 +8,7 @@ import { createReader } from '../../src/db/reader.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
 import { Seals } from '../../src/engine/seals.ts';
 import { firstIdAt } from '../../src/kernel/ids.ts';
-import { verifySeals } from '../../src/resources/audit-seals/store.ts';
+import { verifySeals } from '../../src/resources/audit/seal-store.ts';
 import type { Server } from '../../src/server.ts';
 import { Sealer } from '../../src/workers/sealer.ts';
 import { observed, Submitter } from '../engine/submitting.ts';

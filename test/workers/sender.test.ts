@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { AddressGuard, type AddressGuardSettings } from '../../src/delivery/address-guard.ts';
+import { type Outcome, Sender } from '../../src/delivery/sender.ts';
 import { limits } from '../../src/kernel/limits.ts';
-import { AddressGuard, type AddressGuardSettings } from '../../src/workers/address-guard.ts';
-import { type Outcome, Sender } from '../../src/workers/sender.ts';
 import {
   answer,
   type Behave,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { headsText, parseHeads, type Verification, verify } from '../../src/admin/verify.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
 import { Seals } from '../../src/engine/seals.ts';
 import { firstIdAt, formatId } from '../../src/kernel/ids.ts';
 import type { Server } from '../../src/server.ts';
-import { headsText, parseHeads, type Verification, verify } from '../../src/verify.ts';
 import { openServer } from '../support/server.ts';
 
 const minuteMs = 60_000;

@@ -2,11 +2,10 @@ import { type Static, Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText, shownInstant } from '../../kernel/list.ts';
+import { scopes } from '../../kernel/permissions.ts';
 import type { ConsoleRoute } from '../../kernel/route.ts';
 import { nullable, strict, Time, text } from '../../kernel/schema.ts';
-import { scopes } from '../../kernel/scopes.ts';
 import {
-  type ApiKeyRow,
   type ApiKeySettings,
   apiKeyMachine,
   createApiKey,
@@ -14,7 +13,8 @@ import {
   rotateApiKey,
   updateApiKey,
 } from './machine.ts';
-import { apiKeysTable, findKeys } from './store.ts';
+import { findKeys } from './store.ts';
+import { type ApiKeyRow, apiKeysTable } from './table.ts';
 
 /** A key is shown in the answer that makes it, and its hash never. */
 export const apiKeyResource: Resource<ApiKeyRow> = {

@@ -10,8 +10,8 @@ import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { defineMachine, refuseMove } from '../../kernel/machine.ts';
-import type { Scope } from '../../kernel/scopes.ts';
 import type { Instant } from '../../kernel/table.ts';
+import type { ApiKeyRow } from './table.ts';
 
 export const apiKeyMachine = defineMachine<ApiKeyRow>({
   resource: 'api_key',
@@ -34,28 +34,6 @@ export const apiKeyMachine = defineMachine<ApiKeyRow>({
 /** `sbk_sandbox_` and 32 base62 characters: about 190 bits, so a plain hash is enough to keep it by. */
 export const apiKeyPrefix = 'sbk_sandbox_';
 export const apiKeyPattern = /^sbk_sandbox_[0-9A-Za-z]{32}$/;
-
-export interface ApiKeyRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
-  readonly status: 'active' | 'revoked';
-  readonly version: number;
-  readonly name: string;
-  readonly hash: Uint8Array;
-  readonly lastFour: string;
-  readonly scopes: readonly Scope[];
-  readonly allowedCidrs: readonly string[];
-  readonly expiresAt: Instant | null;
-  /** Whether it may reset the organization, which takes all write scopes as well. */
-  readonly mayReset: boolean;
-  /** The key that this one was made to take over from. */
-  readonly replaces: string | null;
-  /** The key that takes over from this one. */
-  readonly replacedBy: string | null;
-  readonly createdAt: Instant;
-  readonly updatedAt: Instant;
-}
 
 export type ApiKeySettings = Pick<ApiKeyRow, 'name' | 'scopes' | 'allowedCidrs' | 'expiresAt' | 'mayReset'>;
 

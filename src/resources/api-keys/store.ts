@@ -1,29 +1,11 @@
+import type { WebhookDefaults } from '../../kernel/application-settings.ts';
 import { assert } from '../../kernel/assert.ts';
-import { type ActivePlan, activePlans, type RequestFault } from '../../kernel/fault.ts';
+import type { ActivePlan, RequestFault } from '../../kernel/fault.ts';
+import type { Scope } from '../../kernel/permissions.ts';
 import type { Reader } from '../../kernel/route.ts';
-import type { Scope } from '../../kernel/scopes.ts';
-import { defineTable, type Instant, type Statement, selectList } from '../../kernel/table.ts';
-import type { WebhookDefaults } from '../../kernel/terms.ts';
-import type { ApiKeyRow } from './machine.ts';
-
-export const apiKeysTable = defineTable<ApiKeyRow>('api_keys', ['org_id', 'id'], {
-  orgId: 'text',
-  id: 'text',
-  appId: 'text',
-  status: 'text',
-  version: 'integer',
-  name: 'text',
-  hash: 'bytea',
-  lastFour: 'text',
-  scopes: 'jsonb',
-  allowedCidrs: 'jsonb',
-  expiresAt: 'timestamptz',
-  mayReset: 'boolean',
-  replaces: 'text',
-  replacedBy: 'text',
-  createdAt: 'timestamptz',
-  updatedAt: 'timestamptz',
-});
+import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
+import { activePlans } from '../fault-plans/table.ts';
+import { type ApiKeyRow, apiKeysTable } from './table.ts';
 
 /** A key with the names of what it belongs to: all that a request needs to know about its caller. */
 export interface KeyOwner {

@@ -1,20 +1,19 @@
 import { type Static, Type } from 'typebox';
+import { ratePattern, type Terms } from '../../kernel/application-settings.ts';
 import type { Resource } from '../../kernel/command.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { retryProfileNames } from '../../kernel/retry.ts';
 import { type ConsoleRoute, listing, retrieving } from '../../kernel/route.ts';
 import { listQuery, strict, text } from '../../kernel/schema.ts';
-import { ratePattern, type Terms } from '../../kernel/terms.ts';
 import {
-  type ApplicationRow,
   applicationMachine,
   archiveApplication,
   createApplication,
   restoreApplication,
   updateApplication,
 } from './machine.ts';
-import { applicationsTable } from './store.ts';
+import { type ApplicationRow, applicationsTable } from './table.ts';
 
 /** Applications are made in the console or by the seed file; the API shows a key its own through `developer_api_status`. */
 export const applicationResource: Resource<ApplicationRow> = {

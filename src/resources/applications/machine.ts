@@ -1,10 +1,11 @@
+import { defaultTerms, type Terms, type WebhookDefaults } from '../../kernel/application-settings.ts';
 import { accepted, type CommandKind, change, type LoadedRows } from '../../kernel/command.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { defineMachine, refuseMove } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
-import { defaultTerms, type Terms, type WebhookDefaults } from '../../kernel/terms.ts';
+import type { ApplicationRow } from './table.ts';
 
 /**
  * What a developer registers: it owns API keys, and idempotency keys are unique within it. The keys of an archived one do not
@@ -20,16 +21,6 @@ export const applicationMachine = defineMachine<ApplicationRow>({
     { action: 'restore', from: ['archived'], to: ['active'], event: 'restored' },
   ],
 });
-
-export interface ApplicationRow extends Terms {
-  readonly orgId: string;
-  readonly id: string;
-  readonly status: 'active' | 'archived';
-  readonly version: number;
-  readonly name: string;
-  readonly createdAt: Instant;
-  readonly updatedAt: Instant;
-}
 
 export interface DeclareApplication {
   readonly id: string;

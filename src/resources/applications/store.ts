@@ -1,22 +1,6 @@
 import type { Reader } from '../../kernel/route.ts';
-import { defineTable, type Statement } from '../../kernel/table.ts';
-import type { ApplicationRow } from './machine.ts';
-
-export const applicationsTable = defineTable<ApplicationRow>('applications', ['org_id', 'id'], {
-  orgId: 'text',
-  id: 'text',
-  status: 'text',
-  version: 'integer',
-  name: 'text',
-  feeBasisPoints: 'integer',
-  feeFixed: 'bigint',
-  provider: 'text',
-  fxMarginBasisPoints: 'integer',
-  fxRates: 'jsonb',
-  webhookDefaults: 'jsonb',
-  createdAt: 'timestamptz',
-  updatedAt: 'timestamptz',
-});
+import type { Statement } from '../../kernel/table.ts';
+import type { ApplicationRow } from './table.ts';
 
 const countOf: Statement = {
   name: 'applications_count',

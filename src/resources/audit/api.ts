@@ -3,11 +3,11 @@ import type { Presented } from '../../kernel/envelope.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
 import { decodeCursor, encodeCursor, instantToText } from '../../kernel/list.ts';
+import { scopes } from '../../kernel/permissions.ts';
 import type { ConsoleRoute, Principal, Reader, Reading, ReadRequest, Route } from '../../kernel/route.ts';
 import { id, list, nullable, pageQuery, resource, strict, Time } from '../../kernel/schema.ts';
-import { scopes } from '../../kernel/scopes.ts';
 import type { Instant } from '../../kernel/table.ts';
-import { type SealVerification, verifySeals } from '../audit-seals/store.ts';
+import { type SealVerification, verifySeals } from './seal-store.ts';
 import { type AuditEntry, findAudit } from './store.ts';
 
 const filterText = (description: string) =>

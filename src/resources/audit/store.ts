@@ -1,7 +1,7 @@
 import { firstIdAt } from '../../kernel/ids.ts';
 import type { Reader } from '../../kernel/route.ts';
 import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
-import { type AuditRow, auditTable } from '../../kernel/trail.ts';
+import { type AuditRow, auditTable } from './table.ts';
 
 export interface AuditEntry extends AuditRow {
   /** Of the key or the person; null for one that is not there any more, and for the server itself. */

@@ -1,18 +1,16 @@
 import { Type } from 'typebox';
+import { caseNames, caseWords, severities } from '../../examiner/schema.ts';
 import type { AnyResource } from '../../kernel/command.ts';
 import { currencies } from '../../kernel/currency.ts';
-import { declineCodes, declines } from '../../kernel/decline.ts';
-import { payloadSchema } from '../../kernel/event.ts';
-import type { EventType } from '../../kernel/event-type.ts';
-import { caseNames, caseWords, severities } from '../../kernel/examination.ts';
+import { declineCodes, declines, returnReasons, transferFailures } from '../../kernel/decline.ts';
+import { apiVersion, apiVersions } from '../../kernel/envelope.ts';
+import { type EventType, payloadSchema } from '../../kernel/event.ts';
 import { limits } from '../../kernel/limits.ts';
-import { returnReasons, transferFailures } from '../../kernel/return.ts';
+import { scopes } from '../../kernel/permissions.ts';
 import type { Route } from '../../kernel/route.ts';
 import { paymentScenarios, transferScenarios } from '../../kernel/scenario.ts';
 import { resource } from '../../kernel/schema.ts';
-import { scopes } from '../../kernel/scopes.ts';
-import { apiVersion, apiVersions } from '../../kernel/version.ts';
-import { ratedCurrencies } from '../fx-rates/machine.ts';
+import { ratedCurrencies } from '../../ledger/fx-rates.ts';
 
 const reasons = (known: Readonly<Record<string, string>>) =>
   Type.Array(Type.Object({ code: Type.Enum(Object.keys(known)), message: Type.String() }));

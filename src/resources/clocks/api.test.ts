@@ -3,7 +3,7 @@ import { autoAdvanceChains } from '../../../test/model/auto-advance-chains.ts';
 import type { Body } from '../../../test/support/api-client.ts';
 import { CommandRunner, expectOk } from '../../../test/support/command-runner.ts';
 import type { Happening } from '../clocks/machine.ts';
-import type { PaymentRow } from '../payments/machine.ts';
+import type { PaymentRow } from '../payments/table.ts';
 
 const payments = 'developer_api_payments';
 const start = Date.parse('2031-03-04T10:00:00.000Z');

@@ -7,14 +7,13 @@ import { component, exactlyOne, nullable, resource, strict, Time } from '../../k
 import {
   type BeginAdvance,
   beginAdvance,
-  type ClockRow,
   clockFace,
   clockMachine,
-  clockStates,
   freezeClock,
   resetClock,
 } from './machine.ts';
-import { clocksTable, findClock } from './store.ts';
+import { findClock } from './store.ts';
+import { type ClockRow, clockStates, clocksTable } from './table.ts';
 
 const secondsMax = limits.clockAheadDaysMax * 86_400;
 

@@ -3,7 +3,8 @@ import type { Body } from '../../../test/support/api-client.ts';
 import { CommandRunner, type Response } from '../../../test/support/command-runner.ts';
 import { clockIdOf } from '../../kernel/clock.ts';
 import { limits } from '../../kernel/limits.ts';
-import { beginAdvance, type ClockRow, finishAdvance, leaseMs, resumeAdvance } from './machine.ts';
+import { beginAdvance, finishAdvance, leaseMs, resumeAdvance } from './machine.ts';
+import type { ClockRow } from './table.ts';
 
 const start = Date.parse('2031-03-04T10:00:00.000Z');
 const second = 1_000;

@@ -1,22 +1,10 @@
 import { clockIdOf } from '../../kernel/clock.ts';
 import type { Principal, Reader } from '../../kernel/route.ts';
-import { defineTable, type Instant, type Statement, selectList } from '../../kernel/table.ts';
-import { type HistoryRow, historyTable, type TimerRow } from '../../kernel/trail.ts';
-import { type ClockRow, realClock } from './machine.ts';
-
-export const clocksTable = defineTable<ClockRow>('clocks', ['org_id', 'id'], {
-  orgId: 'text',
-  id: 'text',
-  appId: 'text',
-  status: 'text',
-  version: 'integer',
-  offsetMs: 'bigint',
-  standsAt: 'timestamptz',
-  advance: 'jsonb',
-  leaseUntil: 'timestamptz',
-  createdAt: 'timestamptz',
-  updatedAt: 'timestamptz',
-});
+import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
+import { type HistoryRow, historyTable } from '../history/table.ts';
+import { realClock } from './machine.ts';
+import { type ClockRow, clocksTable } from './table.ts';
+import type { TimerRow } from './timer-table.ts';
 
 /** The clock of the application that asks, as the database has it: another node may have moved it. */
 export function findClock(

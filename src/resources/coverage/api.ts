@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { type CoverageKind, coverageKinds } from '../../kernel/coverage.ts';
+import { scopes } from '../../kernel/permissions.ts';
 import type { Reader, Route } from '../../kernel/route.ts';
 import { resource, strict } from '../../kernel/schema.ts';
-import { scopes } from '../../kernel/scopes.ts';
-import { resetCoverage, type Universe } from './machine.ts';
+import { resetCoverage, type Universe } from './commands.ts';
 import { findMet } from './store.ts';
+import { type CoverageKind, coverageKinds } from './table.ts';
 
 /** What was met of what can be met. */
 export interface CoverageReport {

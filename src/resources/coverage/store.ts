@@ -1,6 +1,6 @@
-import type { CoverageKind } from '../../kernel/coverage.ts';
 import type { Reader } from '../../kernel/route.ts';
 import type { Statement } from '../../kernel/table.ts';
+import type { CoverageKind } from './table.ts';
 
 /** How often something was met, in all organizations that were asked for. */
 export interface Met {

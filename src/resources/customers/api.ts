@@ -21,13 +21,12 @@ import {
 import {
   archiveCustomer,
   type CustomerFields,
-  type CustomerRow,
   createCustomer,
   customerMachine,
   type UpdateCustomer,
   updateCustomer,
 } from './machine.ts';
-import { customersTable } from './store.ts';
+import { type CustomerRow, customersTable } from './table.ts';
 
 const Name = text(limits.nameLengthMax);
 const Phone = Type.String({

@@ -10,7 +10,7 @@ import {
 import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { defineMachine, refuseMove } from '../../kernel/machine.ts';
-import type { Instant } from '../../kernel/table.ts';
+import type { CustomerRow } from './table.ts';
 
 export const customerMachine = defineMachine<CustomerRow>({
   resource: 'customer',
@@ -26,21 +26,6 @@ export const customerMachine = defineMachine<CustomerRow>({
     archived: 'A customer was archived, and no new payment or transfer can name it.',
   },
 });
-
-export interface CustomerRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
-  readonly status: 'active' | 'archived';
-  readonly version: number;
-  readonly name: string | null;
-  readonly email: string | null;
-  readonly phone: string | null;
-  readonly reference: string | null;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly createdAt: Instant;
-  readonly updatedAt: Instant;
-}
 
 export type CustomerFields = Pick<CustomerRow, 'name' | 'email' | 'phone' | 'reference' | 'metadata'>;
 

@@ -2,7 +2,6 @@ import { type Static, Type } from 'typebox';
 import type { Advance } from '../../kernel/advance.ts';
 import type { Resource } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
-import { ExpandedEntries } from '../../kernel/ledger-entry.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { allowedActions, requestableActions } from '../../kernel/machine.ts';
@@ -21,16 +20,9 @@ import {
   Time,
   textMap,
 } from '../../kernel/schema.ts';
-import {
-  advanceDispute,
-  type DisputeRow,
-  disputeDue,
-  disputeMachine,
-  disputeStages,
-  disputeStates,
-  type Evidence,
-} from './machine.ts';
-import { disputesTable } from './store.ts';
+import { ExpandedEntries } from '../ledger/views.ts';
+import { advanceDispute, disputeDue, disputeMachine, type Evidence } from './machine.ts';
+import { type DisputeRow, disputeStages, disputeStates, disputesTable } from './table.ts';
 
 const EvidenceMap = textMap(
   'DisputeEvidence',

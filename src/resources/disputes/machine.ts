@@ -7,30 +7,9 @@ import { limits } from '../../kernel/limits.ts';
 import { defineMachine } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
 import { disputeLost, disputeOpened, disputeWon } from '../../ledger/payment.ts';
-import { amountToReturn, bookOf, movePayment, restingStatus, tell } from '../payment-moves/machine.ts';
-import type { PaymentRow } from '../payments/machine.ts';
-
-export const disputeStates = ['needs_response', 'under_review', 'won', 'lost'] as const;
-export const disputeStages = ['chargeback', 'pre_arbitration', 'arbitration'] as const;
-
-export interface DisputeRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
-  readonly status: (typeof disputeStates)[number];
-  readonly version: number;
-  readonly paymentId: string;
-  readonly amount: bigint;
-  readonly currency: string;
-  readonly reason: string;
-  readonly stage: (typeof disputeStages)[number];
-  readonly evidence: Readonly<Record<string, string>> | null;
-  /** Until when the stage has to be answered; past it the dispute is lost. */
-  readonly respondBy: Instant;
-  readonly closedAt: Instant | null;
-  readonly createdAt: Instant;
-  readonly updatedAt: Instant;
-}
+import { amountToReturn, bookOf, movePayment, restingStatus, tell } from '../payments/machine.ts';
+import type { PaymentRow } from '../payments/table.ts';
+import { type DisputeRow, disputeStages, disputeStates } from './table.ts';
 
 export const disputeMachine = defineMachine<DisputeRow>({
   resource: 'dispute',

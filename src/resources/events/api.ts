@@ -1,14 +1,13 @@
 import { type Static, Type } from 'typebox';
-import { filtersTake } from '../../kernel/delivery.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
-import { presentEvent } from '../../kernel/event.ts';
-import type { EventType } from '../../kernel/event-type.ts';
+import { type EventType, presentEvent } from '../../kernel/event.ts';
+import { filtersTake } from '../../kernel/event-filter.ts';
 import { isId } from '../../kernel/ids.ts';
 import { type EventFilter, listing, type Route } from '../../kernel/route.ts';
 import { id, list, resource, strict, Time, trailQuery } from '../../kernel/schema.ts';
-import { eventsTable } from '../../kernel/trail.ts';
-import { createEvent, replayEvent } from './machine.ts';
+import { createEvent, replayEvent } from './commands.ts';
 import { findEvent } from './store.ts';
+import { eventsTable } from './table.ts';
 
 const EventSchema = resource('event', ['ok'], {
   id: id('event'),

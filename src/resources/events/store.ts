@@ -1,9 +1,10 @@
-import { wantsEvent } from '../../kernel/delivery.ts';
+import type { EventRow } from '../../kernel/event.ts';
 import type { IdKind } from '../../kernel/ids.ts';
 import type { Reader } from '../../kernel/route.ts';
 import { type Statement, selectList } from '../../kernel/table.ts';
-import { type EventRow, eventsTable } from '../../kernel/trail.ts';
-import { replayEvent } from './machine.ts';
+import { wantsEvent } from '../webhooks/delivery-table.ts';
+import { replayEvent } from './commands.ts';
+import { eventsTable } from './table.ts';
 
 type Rows = Pick<Reader, 'rows'>;
 

@@ -10,12 +10,11 @@ import {
   cancelFaultPlan,
   createFaultPlan,
   type FaultPlanFields,
-  type FaultPlanRow,
   faultPlanMachine,
-  faultPlanStates,
   presentFaultPlan,
 } from './machine.ts';
-import { faultPlansTable, findFaultPlan } from './store.ts';
+import { findFaultPlan } from './store.ts';
+import { type FaultPlanRow, faultPlanStates, faultPlansTable } from './table.ts';
 
 const methods = ['GET', 'POST'] as const;
 

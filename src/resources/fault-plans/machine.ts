@@ -1,36 +1,10 @@
 import { accepted, type CommandKind, change } from '../../kernel/command.ts';
 import { refuse } from '../../kernel/errors.ts';
-import type { Fault, faultTargets } from '../../kernel/fault.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { defineMachine, refuseMove } from '../../kernel/machine.ts';
-import type { Instant } from '../../kernel/table.ts';
-
-export const faultPlanStates = ['active', 'exhausted', 'canceled'] as const;
-
-export interface FaultPlanRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
-  readonly status: (typeof faultPlanStates)[number];
-  readonly version: number;
-  /** What it strikes. */
-  readonly target: (typeof faultTargets)[number];
-  readonly fault: Fault;
-  /** How many are hit before it is exhausted; null for no end. */
-  readonly count: number | null;
-  /** How many of a hundred that match are hit; null for all. */
-  readonly share: number | null;
-  readonly seed: bigint;
-  readonly operations: readonly string[] | null;
-  readonly methods: readonly string[] | null;
-  readonly eventTypes: readonly string[] | null;
-  readonly seen: bigint;
-  readonly applied: bigint;
-  readonly createdAt: Instant;
-  readonly updatedAt: Instant;
-}
+import { type FaultPlanRow, faultPlanStates } from './table.ts';
 
 /**
  * A plan is active from its creation until it has hit as many as it may, or is canceled. What it hits counts it down and

@@ -1,26 +1,6 @@
 import type { Reader } from '../../kernel/route.ts';
-import { defineTable, type Statement, selectList } from '../../kernel/table.ts';
-import type { FaultPlanRow } from './machine.ts';
-
-export const faultPlansTable = defineTable<FaultPlanRow>('fault_plans', ['org_id', 'id'], {
-  orgId: 'text',
-  id: 'text',
-  appId: 'text',
-  status: 'text',
-  version: 'integer',
-  target: 'text',
-  fault: 'jsonb',
-  count: 'integer',
-  share: 'integer',
-  seed: 'bigint',
-  operations: 'jsonb',
-  methods: 'jsonb',
-  eventTypes: 'jsonb',
-  seen: 'bigint',
-  applied: 'bigint',
-  createdAt: 'timestamptz',
-  updatedAt: 'timestamptz',
-});
+import { type Statement, selectList } from '../../kernel/table.ts';
+import { type FaultPlanRow, faultPlansTable } from './table.ts';
 
 type Rows = Pick<Reader, 'rows'>;
 

@@ -1,10 +1,8 @@
 import { type Static, Type } from 'typebox';
 import type { Presented } from '../../kernel/envelope.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
-import { LedgerEntrySchema, presentEntry } from '../../kernel/ledger-entry.ts';
 import { limits } from '../../kernel/limits.ts';
 import { decodeVersion, encodeVersion, instantToText } from '../../kernel/list.ts';
-import { type RecordKind, records } from '../../kernel/record.ts';
 import {
   type PresentedPage,
   type Reader,
@@ -14,12 +12,12 @@ import {
 } from '../../kernel/route.ts';
 import { component, id, list, nullable, pageQuery, resource, strict, Time } from '../../kernel/schema.ts';
 import type { Table } from '../../kernel/table.ts';
-import type { LedgerEntryRow } from '../../kernel/trail.ts';
-import { paymentStates } from '../payments/machine.ts';
-import { paymentsTable } from '../payments/store.ts';
-import { transferStates } from '../transfers/machine.ts';
-import { transfersTable } from '../transfers/store.ts';
+import type { LedgerEntryRow } from '../ledger/table.ts';
+import { LedgerEntrySchema, presentEntry } from '../ledger/views.ts';
+import { paymentStates, paymentsTable } from '../payments/table.ts';
+import { transferStates, transfersTable } from '../transfers/table.ts';
 import { findEntries, findMoves, type MoveRow } from './store.ts';
+import { type RecordKind, records } from './table.ts';
 
 /** The largest number that a version can have: what comes before it is everything. */
 const versionMax = 2_147_483_647;

@@ -1,12 +1,7 @@
-import type { RecordKind } from '../../kernel/record.ts';
 import type { Reader } from '../../kernel/route.ts';
 import { type Statement, selectList } from '../../kernel/table.ts';
-import {
-  type HistoryRow,
-  historyTable,
-  type LedgerEntryRow,
-  ledgerEntriesTable,
-} from '../../kernel/trail.ts';
+import { type LedgerEntryRow, ledgerEntriesTable } from '../ledger/table.ts';
+import { type HistoryRow, historyTable, type RecordKind } from './table.ts';
 
 export interface MoveRow extends HistoryRow {
   readonly eventType: string | null;

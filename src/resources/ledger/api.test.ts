@@ -7,7 +7,7 @@ import {
 } from '../../../test/model/situations.ts';
 import type { Body } from '../../../test/support/api-client.ts';
 import { CommandRunner, expectOk } from '../../../test/support/command-runner.ts';
-import type { Terms } from '../../kernel/terms.ts';
+import type { Terms } from '../../kernel/application-settings.ts';
 import { accounts } from '../../ledger/accounts.ts';
 
 const payments = 'developer_api_payments';

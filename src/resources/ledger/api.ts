@@ -1,9 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { AnyAmount, exact } from '../../kernel/amount.ts';
+import { AnyAmount, exact } from '../../kernel/currency.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { refuse } from '../../kernel/errors.ts';
-import { LedgerEntrySchema, presentEntry } from '../../kernel/ledger-entry.ts';
-import { type RecordKind, records } from '../../kernel/record.ts';
 import {
   type Awaitable,
   listing,
@@ -15,11 +13,13 @@ import {
 } from '../../kernel/route.ts';
 import { idQuery, list, resource, strict, trailQuery } from '../../kernel/schema.ts';
 import type { Table } from '../../kernel/table.ts';
-import { type BalanceRow, ledgerEntriesTable } from '../../kernel/trail.ts';
 import { accounts } from '../../ledger/accounts.ts';
-import { paymentsTable } from '../payments/store.ts';
-import { transfersTable } from '../transfers/store.ts';
+import { type RecordKind, records } from '../history/table.ts';
+import { paymentsTable } from '../payments/table.ts';
+import { transfersTable } from '../transfers/table.ts';
 import { findBalances, findRecordBalances } from './store.ts';
+import { type BalanceRow, ledgerEntriesTable } from './table.ts';
+import { LedgerEntrySchema, presentEntry } from './views.ts';
 
 const ofRecord = {
   paymentId: idQuery('payment'),

@@ -1,7 +1,7 @@
-import type { RecordKind } from '../../kernel/record.ts';
 import type { Reader } from '../../kernel/route.ts';
 import type { Statement } from '../../kernel/table.ts';
-import type { BalanceRow } from '../../kernel/trail.ts';
+import type { RecordKind } from '../history/table.ts';
+import type { BalanceRow } from './table.ts';
 
 const balancesOf: Statement = {
   name: 'ledger_balances_of',

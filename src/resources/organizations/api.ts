@@ -5,13 +5,8 @@ import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import type { ConsoleRoute } from '../../kernel/route.ts';
 import { strict, text } from '../../kernel/schema.ts';
-import {
-  deleteOrganization,
-  type OrganizationRow,
-  organizationMachine,
-  renameOrganization,
-} from './machine.ts';
-import { organizationsTable } from './store.ts';
+import { deleteOrganization, organizationMachine, renameOrganization } from './machine.ts';
+import { type OrganizationRow, organizationsTable } from './table.ts';
 
 /** Organizations are made in the console or by the seed file; the API shows a key its own through `developer_api_status`. */
 export const organizationResource: Resource<OrganizationRow> = {

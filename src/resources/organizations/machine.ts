@@ -2,6 +2,7 @@ import { accepted, type Change, type CommandKind, change } from '../../kernel/co
 import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { defineMachine } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
+import type { OrganizationRow } from './table.ts';
 
 /** The tenant. Everything belongs to one, and nothing of one is ever seen by another. */
 export const organizationMachine = defineMachine<OrganizationRow>({
@@ -13,20 +14,6 @@ export const organizationMachine = defineMachine<OrganizationRow>({
     { action: 'count_owners', from: ['active'], to: ['active'], by: 'member', event: 'updated' },
   ],
 });
-
-export interface OrganizationRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly status: 'active';
-  readonly version: number;
-  readonly name: string;
-  /** How many members are owners. The last one can neither leave nor step down. */
-  readonly owners: number;
-  /** By the real time; null for an organization that stays. */
-  readonly expiresAt: Instant | null;
-  readonly createdAt: Instant;
-  readonly updatedAt: Instant;
-}
 
 /** Makes the organization so, whether it was there or not: a seed file can be applied at every start. */
 export const declareOrganization: CommandKind<{ readonly name: string }> = {

@@ -1,18 +1,6 @@
 import type { Reader } from '../../kernel/route.ts';
-import { defineTable, type Instant, type Statement, selectList } from '../../kernel/table.ts';
-import type { OrganizationRow } from './machine.ts';
-
-export const organizationsTable = defineTable<OrganizationRow>('organizations', ['org_id', 'id'], {
-  orgId: 'text',
-  id: 'text',
-  status: 'text',
-  version: 'integer',
-  name: 'text',
-  owners: 'integer',
-  expiresAt: 'timestamptz',
-  createdAt: 'timestamptz',
-  updatedAt: 'timestamptz',
-});
+import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
+import { type OrganizationRow, organizationsTable } from './table.ts';
 
 const named: Statement = {
   name: 'organizations_named',

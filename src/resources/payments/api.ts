@@ -3,7 +3,6 @@ import type { Advance } from '../../kernel/advance.ts';
 import type { Resource } from '../../kernel/command.ts';
 import { declineCodes, findDecline } from '../../kernel/decline.ts';
 import type { Presented } from '../../kernel/envelope.ts';
-import { ExpandedEntries } from '../../kernel/ledger-entry.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText, shownInstants } from '../../kernel/list.ts';
 import { allowedActions, requestableActions } from '../../kernel/machine.ts';
@@ -28,21 +27,18 @@ import {
   text,
 } from '../../kernel/schema.ts';
 import { reconciliations } from '../../kernel/settlement.ts';
-import { advancePayment } from '../payment-advance/machine.ts';
-import { returnable } from '../payment-moves/machine.ts';
-import { type MoveParams, noParams, paymentDue } from '../payment-scenario/machine.ts';
+import { ExpandedEntries } from '../ledger/views.ts';
+import { advancePayment } from './advance.ts';
+import { attemptNumber, type CreatePayment, createPayment, paymentMachine, returnable } from './machine.ts';
+import { type MoveParams, noParams, paymentDue } from './scenario.ts';
 import {
-  attemptNumber,
-  type CreatePayment,
   captureMethods,
-  createPayment,
   instantNames,
   type PaymentRow,
-  paymentMachine,
   paymentMethodTypes,
   paymentStates,
-} from './machine.ts';
-import { paymentsTable } from './store.ts';
+  paymentsTable,
+} from './table.ts';
 
 const Scenario = Type.Union(
   [

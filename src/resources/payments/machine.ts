@@ -1,5 +1,6 @@
 import {
   accepted,
+  type Change,
   type CommandContext,
   type CommandKind,
   change,
@@ -8,99 +9,17 @@ import {
 } from '../../kernel/command.ts';
 import { findCurrency } from '../../kernel/currency.ts';
 import { findDecline } from '../../kernel/decline.ts';
-import { refuse } from '../../kernel/errors.ts';
+import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { defineMachine } from '../../kernel/machine.ts';
+import type { Entry } from '../../kernel/posting.ts';
+import type { ProviderMove } from '../../kernel/provider.ts';
 import { resolveScenario, scenarioOf } from '../../kernel/scenario.ts';
-import type { Reconciliation } from '../../kernel/settlement.ts';
-import type { Instant } from '../../kernel/table.ts';
+import type { Settlement } from '../../kernel/settlement.ts';
+import type { Book } from '../../ledger/payment.ts';
 import { readsCustomer, refuseCustomer } from '../customers/machine.ts';
-
-export const paymentStates = [
-  'pending',
-  'requires_action',
-  'processing',
-  'authorized',
-  'partially_captured',
-  'captured',
-  'settled',
-  'partially_refunded',
-  'refunded',
-  'disputed',
-  'charged_back',
-  'failed',
-  'canceled',
-  'expired',
-] as const;
-
-export const captureMethods = ['automatic', 'manual'] as const;
-export const paymentMethodTypes = ['card', 'bank_debit', 'bank_transfer', 'wallet'] as const;
-
-export interface PaymentRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
-  readonly status: (typeof paymentStates)[number];
-  readonly version: number;
-  readonly amount: bigint;
-  readonly currency: string;
-  readonly amountCapturable: bigint;
-  /** The part of what is capturable that the provider holds; a payment captured without authorization holds nothing. */
-  readonly amountHeld: bigint;
-  readonly amountCaptured: bigint;
-  /** Refunds that succeeded. Those under way are beside it. */
-  readonly amountRefunded: bigint;
-  readonly amountRefundPending: bigint;
-  /** Of disputes that are open or lost. */
-  readonly amountDisputed: bigint;
-  readonly feeAmount: bigint;
-  /** The terms under which the payment was made. */
-  readonly feeBasisPoints: number;
-  readonly feeFixed: bigint;
-  /** Never shown: the record is neutral. */
-  readonly provider: string;
-  readonly captureMethod: (typeof captureMethods)[number];
-  readonly paymentMethodType: (typeof paymentMethodTypes)[number];
-  readonly paymentMethodLastFour: string | null;
-  readonly customerId: string | null;
-  readonly description: string | null;
-  readonly reference: string | null;
-  readonly metadata: Readonly<Record<string, string>>;
-  /** One name, or a list for successive attempts. */
-  readonly scenario: string | readonly string[];
-  readonly autoAdvance: boolean;
-  readonly failureCode: string | null;
-  readonly attempts: readonly FailedAttempt[];
-  /** The dispute that is open, or was last. */
-  readonly disputeId: string | null;
-  /** How the provider's report compares with our books; null until it is settled. */
-  readonly reconciliation: Reconciliation | null;
-  readonly instants: Instants;
-  readonly createdAt: Instant;
-  readonly updatedAt: Instant;
-}
-
-export interface FailedAttempt {
-  readonly scenario: string;
-  readonly failureCode: string;
-  readonly failedAt: Instant;
-}
-
-/** When what happened; one column, because most payments have met few of these moments. */
-export const instantNames = [
-  'authorizedAt',
-  'authorizationExpiresAt',
-  'capturedAt',
-  'settledAt',
-  'refundedAt',
-  'disputedAt',
-  'chargedBackAt',
-  'failedAt',
-  'canceledAt',
-  'expiredAt',
-] as const;
-export type Instants = { readonly [Name in (typeof instantNames)[number]]?: Instant | undefined };
+import { type PaymentRow, paymentStates } from './table.ts';
 
 const unpaid = ['pending', 'requires_action', 'processing'] as const;
 const paid = ['captured', 'settled', 'partially_refunded'] as const;
@@ -288,4 +207,112 @@ function mayRetry({ failureCode, attempts }: PaymentRow): boolean {
   return (
     failureCode !== null && findDecline(failureCode).isSoft && attempts.length < limits.paymentAttemptsMax
   );
+}
+
+/** Where a payment stands by its amounts alone: that is where a dispute leaves it. */
+export function restingStatus(row: PaymentRow): PaymentRow['status'] {
+  if (row.amountRefunded > 0n) {
+    return row.amountRefunded === row.amountCaptured ? 'refunded' : 'partially_refunded';
+  }
+  return row.instants.settledAt === undefined ? 'captured' : 'settled';
+}
+
+/** What can still go back to the payer, by refund or by dispute. */
+export function returnable(row: PaymentRow): bigint {
+  return row.amountCaptured - row.amountRefunded - row.amountRefundPending - row.amountDisputed;
+}
+
+export function bookOf({ currency, instants }: PaymentRow): Book {
+  return { currency, isSettled: instants.settledAt !== undefined };
+}
+
+export function refuseCurrency(row: PaymentRow, currency: string | null): Refusal | undefined {
+  if (currency === null || currency.toUpperCase() === row.currency) return undefined;
+  return refuse('currency_mismatch', {
+    message: `The payment is in ${row.currency}, not in ${currency.toUpperCase()}. Leave \`currency\` out, or send its own.`,
+    param: '/currency',
+  });
+}
+
+/** Nothing moves a disputed payment but its dispute: the refusal says where to go. */
+export function withDispute(refusal: Refusal, { status, disputeId }: PaymentRow): Refusal {
+  if (status !== 'disputed' || refusal.code !== 'invalid_state_transition') return refusal;
+  return {
+    ...refusal,
+    message: `${refusal.message} Its dispute decides: advance ${disputeId}.`,
+    details: { ...refusal.details, disputeId },
+  };
+}
+
+/** What a refund or a dispute takes of a payment: all that is left, or the amount asked for. */
+export function amountToReturn(
+  row: PaymentRow,
+  asked: { readonly amount: bigint | null; readonly currency: string | null },
+  what: 'refundable' | 'disputable',
+): { readonly ok: true; readonly amount: bigint } | Refusal {
+  const mismatch = refuseCurrency(row, asked.currency);
+  if (mismatch) return mismatch;
+  const left = returnable(row);
+  const amount = asked.amount ?? left;
+  if (left > 0n && amount <= left) return { ok: true, amount };
+  return refuse(`amount_exceeds_${what}`, {
+    param: '/amount',
+    details: { [what]: Number(left), requested: Number(amount) },
+  });
+}
+
+export interface MoveEffects {
+  readonly entries?: readonly Entry[];
+  /** What the move is about, for the provider. */
+  readonly amount: bigint;
+  /** The refund or dispute that brings the move along. */
+  readonly causeId?: string;
+  /** What the provider's report says, when the move pays out. */
+  readonly settlement?: Settlement;
+}
+
+/** The change that one move of a payment is. Its provider is told of all but the customer's new attempt. */
+export function movePayment(
+  before: PaymentRow,
+  action: string,
+  patch: Partial<PaymentRow>,
+  effects: MoveEffects,
+  { now }: CommandContext,
+): Change & { readonly row: PaymentRow } {
+  const row: PaymentRow = { ...before, ...patch, version: before.version + 1, updatedAt: now };
+  const { amount, entries = [], causeId = null, settlement = null } = effects;
+  const told =
+    action === 'retry' ? null : tell(row, { subject: row, action, from: before.status, amount, causeId });
+  return { ...change(paymentMachine, action, before, row, { entries, told, settlement }), row };
+}
+
+/** What the provider of a payment sees of a move: of the payment itself, or of its dispute. */
+export function tell(
+  payment: PaymentRow,
+  move: Pick<ProviderMove, 'action' | 'from' | 'amount' | 'causeId'> & {
+    /** The record after its move. */
+    readonly subject: {
+      readonly id: string;
+      readonly version: number;
+      readonly status: string;
+      readonly updatedAt: number;
+    };
+  },
+): ProviderMove {
+  const { subject, action, from, amount, causeId } = move;
+  return {
+    provider: payment.provider,
+    record: 'payment',
+    recordId: payment.id,
+    subjectId: subject.id,
+    version: subject.version,
+    action,
+    from,
+    to: subject.status,
+    amount,
+    currency: payment.currency,
+    failureCode: payment.failureCode,
+    causeId,
+    at: subject.updatedAt,
+  };
 }

@@ -2,7 +2,6 @@ import { type Static, Type } from 'typebox';
 import type { Advance } from '../../kernel/advance.ts';
 import type { Resource } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
-import { ExpandedEntries } from '../../kernel/ledger-entry.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { allowedActions, requestableActions } from '../../kernel/machine.ts';
@@ -24,9 +23,10 @@ import {
   Time,
   text,
 } from '../../kernel/schema.ts';
-import { advanceRefund, type RefundPayment, refundPayment } from '../refund-advance/machine.ts';
-import { type RefundRow, refundMachine, refundStates } from './machine.ts';
-import { refundsTable } from './store.ts';
+import { ExpandedEntries } from '../ledger/views.ts';
+import { advanceRefund, type RefundPayment, refundPayment } from './advance.ts';
+import { refundMachine } from './machine.ts';
+import { type RefundRow, refundStates, refundsTable } from './table.ts';
 
 const RefundBody = strict({
   amount: Type.Optional(Amount),

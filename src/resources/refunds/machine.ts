@@ -5,27 +5,9 @@ import { formatId } from '../../kernel/ids.ts';
 import { defineMachine } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
 import { refundMade, refundReturned, refundSucceeded } from '../../ledger/payment.ts';
-import { amountToReturn, bookOf, movePayment, restingStatus } from '../payment-moves/machine.ts';
-import { currentScenario, type PaymentRow } from '../payments/machine.ts';
-
-export const refundStates = ['pending', 'succeeded', 'failed', 'canceled'] as const;
-
-export interface RefundRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
-  readonly status: (typeof refundStates)[number];
-  readonly version: number;
-  readonly paymentId: string;
-  readonly amount: bigint;
-  readonly currency: string;
-  readonly reason: string | null;
-  readonly metadata: Readonly<Record<string, string>>;
-  /** When it succeeded, failed or was canceled. */
-  readonly endedAt: Instant | null;
-  readonly createdAt: Instant;
-  readonly updatedAt: Instant;
-}
+import { amountToReturn, bookOf, currentScenario, movePayment, restingStatus } from '../payments/machine.ts';
+import type { PaymentRow } from '../payments/table.ts';
+import { type RefundRow, refundStates } from './table.ts';
 
 export const refundMachine = defineMachine<RefundRow>({
   resource: 'refund',

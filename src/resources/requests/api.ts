@@ -4,9 +4,9 @@ import { refuse } from '../../kernel/errors.ts';
 import { firstIdAt, idPrefixes, isId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { decodeCursor, encodeCursor, instantToText } from '../../kernel/list.ts';
+import { scopes } from '../../kernel/permissions.ts';
 import type { ConsoleRoute, Principal, Route } from '../../kernel/route.ts';
 import { id, list, nullable, pageQuery, resource, strict, Time, text } from '../../kernel/schema.ts';
-import { scopes } from '../../kernel/scopes.ts';
 import {
   endOfIds,
   findRequest,

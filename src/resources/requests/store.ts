@@ -1,8 +1,8 @@
-import { bucketNames } from '../../kernel/histogram.ts';
 import { firstIdAt } from '../../kernel/ids.ts';
-import { type MinuteRow, type RequestRow, requestsTable } from '../../kernel/request-log.ts';
 import type { Reader } from '../../kernel/route.ts';
 import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
+import { bucketNames } from './histogram.ts';
+import { type MinuteRow, type RequestRow, requestsTable } from './table.ts';
 
 type Rows = Pick<Reader, 'rows'>;
 

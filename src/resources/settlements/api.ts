@@ -1,15 +1,15 @@
 import { type Static, Type } from 'typebox';
-import { AnyAmount, exact } from '../../kernel/amount.ts';
 import { clockNow } from '../../kernel/clock.ts';
+import { AnyAmount, exact } from '../../kernel/currency.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
 import { dayOf, decodeCursor, encodeCursor, instantToText } from '../../kernel/list.ts';
 import type { ReadRequest, Route, TextAnswer } from '../../kernel/route.ts';
 import { Day, id, list, pageQuery, resource, strict, Time } from '../../kernel/schema.ts';
-import type { SettlementLineRow } from '../../kernel/trail.ts';
 import { findClock } from '../clocks/store.ts';
 import { type DayTotalRow, findDays, findLines, findTotals } from './store.ts';
+import type { SettlementLineRow } from './table.ts';
 
 const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
 /** After every day that can be written. */

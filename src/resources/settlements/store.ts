@@ -1,6 +1,6 @@
 import type { Reader } from '../../kernel/route.ts';
 import { type Statement, selectList } from '../../kernel/table.ts';
-import { type SettlementLineRow, settlementLinesTable } from '../../kernel/trail.ts';
+import { type SettlementLineRow, settlementLinesTable } from './table.ts';
 
 /** What a provider's report of a day sums to in one currency. */
 export interface DayTotalRow {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Body } from '../../../test/support/api-client.ts';
 import { CommandRunner, expectOk, type Response } from '../../../test/support/command-runner.ts';
-import type { Terms } from '../../kernel/terms.ts';
+import type { Terms } from '../../kernel/application-settings.ts';
 
 const transfers = 'developer_api_transfers';
 const customers = 'developer_api_customers';

@@ -1,12 +1,11 @@
 import { type Static, Type } from 'typebox';
 import type { Advance } from '../../kernel/advance.ts';
 import type { Resource } from '../../kernel/command.ts';
+import { failureWords, reasonCodePattern, returnReasons, transferFailures } from '../../kernel/decline.ts';
 import type { Presented } from '../../kernel/envelope.ts';
-import { ExpandedEntries } from '../../kernel/ledger-entry.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText, shownInstants } from '../../kernel/list.ts';
 import { allowedActions, requestableActions } from '../../kernel/machine.ts';
-import { failureWords, reasonCodePattern, returnReasons, transferFailures } from '../../kernel/return.ts';
 import { listing, type Route, retrieving } from '../../kernel/route.ts';
 import { transferScenarioPattern } from '../../kernel/scenario.ts';
 import {
@@ -29,20 +28,24 @@ import {
   text,
 } from '../../kernel/schema.ts';
 import { reconciliations } from '../../kernel/settlement.ts';
-import { advanceTransfer, transferDue } from '../transfer-advance/machine.ts';
-import { noTransferParams, type TransferParams } from '../transfer-moves/machine.ts';
+import { ExpandedEntries } from '../ledger/views.ts';
+import { advanceTransfer, transferDue } from './advance.ts';
 import {
-  type Beneficiary,
-  fundingSources,
+  noTransferParams,
   type QuoteTransfer,
   quoteTransfer,
   shownQuote,
+  type TransferParams,
+  transferMachine,
+} from './machine.ts';
+import {
+  type Beneficiary,
+  fundingSources,
   type TransferRow,
   transferInstantNames,
-  transferMachine,
   transferStates,
-} from './machine.ts';
-import { transfersTable } from './store.ts';
+  transfersTable,
+} from './table.ts';
 
 const ScenarioName = Type.String({
   pattern: transferScenarioPattern,

@@ -8,18 +8,17 @@ import { listingOfApplication, type Route, readingOfApplication } from '../../ke
 import { id, list, listQuery, nullable, resource, strict, Time, text } from '../../kernel/schema.ts';
 import {
   createWebhook,
-  disabledReasons,
   disableWebhook,
   enableWebhook,
   presentWebhook,
   rotateSecret,
   updateWebhook,
   type WebhookFields,
-  type WebhookRow,
   webhookMachine,
   webhookSecretPattern,
 } from './machine.ts';
-import { findHealth, webhooksTable } from './store.ts';
+import { findHealth } from './store.ts';
+import { disabledReasons, type WebhookRow, webhooksTable } from './table.ts';
 
 const Secret = Type.String({
   pattern: webhookSecretPattern,

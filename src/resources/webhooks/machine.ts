@@ -7,20 +7,15 @@ import {
   type LoadedRows,
   reachesApplication,
 } from '../../kernel/command.ts';
-import type { KeptSecret } from '../../kernel/delivery.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText, shownInstant } from '../../kernel/list.ts';
 import { allowedActions, defineMachine, refuseMove } from '../../kernel/machine.ts';
-import { failingMsMax, type RetryProfile } from '../../kernel/retry.ts';
+import { failingMsMax } from '../../kernel/retry.ts';
 import type { Instant } from '../../kernel/table.ts';
-
-export const webhookStates = ['enabled', 'disabled'] as const;
-
-/** Why an endpoint is disabled: somebody asked, its receiver answered 410, or nothing but failure came of it for days. */
-export const disabledReasons = ['requested', 'gone', 'failing'] as const;
+import { type KeptSecret, type WebhookRow, webhookStates } from './table.ts';
 
 export const webhookMachine = defineMachine<WebhookRow>({
   resource: 'webhook',
@@ -60,27 +55,6 @@ export const webhookMachine = defineMachine<WebhookRow>({
     tested: 'An endpoint is tested; only this endpoint receives the event.',
   },
 });
-
-export interface WebhookRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
-  readonly status: (typeof webhookStates)[number];
-  readonly version: number;
-  readonly url: string;
-  readonly description: string | null;
-  /** `*`, `payment.*` or exact. */
-  readonly eventTypes: readonly string[];
-  readonly retryProfile: RetryProfile;
-  readonly concurrencyMax: number;
-  /** The newest first. */
-  readonly secrets: readonly KeptSecret[];
-  readonly disabledReason: (typeof disabledReasons)[number] | null;
-  /** Since when it has been enabled, or disabled. */
-  readonly since: Instant;
-  readonly createdAt: Instant;
-  readonly updatedAt: Instant;
-}
 
 /** What answers and events show of an endpoint: never its secret. */
 export function presentWebhook(row: WebhookRow): Presented {
@@ -284,7 +258,7 @@ export const enableWebhook: CommandKind<{ readonly id: string }> = {
   },
 };
 
-function disabled(
+export function disabled(
   before: WebhookRow,
   disabledReason: WebhookRow['disabledReason'],
   context: CommandContext,

@@ -1,24 +1,6 @@
 import type { Reader } from '../../kernel/route.ts';
-import { defineTable, type Instant, type Statement, selectList } from '../../kernel/table.ts';
-import type { WebhookRow } from './machine.ts';
-
-export const webhooksTable = defineTable<WebhookRow>('webhooks', ['org_id', 'id'], {
-  orgId: 'text',
-  id: 'text',
-  appId: 'text',
-  status: 'text',
-  version: 'integer',
-  url: 'text',
-  description: 'text',
-  eventTypes: 'jsonb',
-  retryProfile: 'text',
-  concurrencyMax: 'integer',
-  secrets: 'jsonb',
-  disabledReason: 'text',
-  since: 'timestamptz',
-  createdAt: 'timestamptz',
-  updatedAt: 'timestamptz',
-});
+import { type Statement, selectList } from '../../kernel/table.ts';
+import { type WebhookHealth, type WebhookRow, webhookHealthTable, webhooksTable } from './table.ts';
 
 type Rows = Pick<Reader, 'rows'>;
 
@@ -54,28 +36,6 @@ export function findEveryEndpoint(
 ): PromiseLike<readonly Pick<WebhookRow, 'orgId' | 'appId' | 'id'>[]> {
   return reader.rows(everyEndpoint, []);
 }
-
-/** How an endpoint has been doing, by the clock of its application. */
-export interface WebhookHealth {
-  readonly orgId: string;
-  readonly webhookId: string;
-  /** The process that sends to it, and the wall time until which it is believed to live. */
-  readonly sender: string | null;
-  readonly senderUntil: Instant | null;
-  readonly failingSince: Instant | null;
-  readonly lastSuccessAt: Instant | null;
-  readonly lastFailureAt: Instant | null;
-}
-
-export const webhookHealthTable = defineTable<WebhookHealth>('webhook_health', ['org_id', 'webhook_id'], {
-  orgId: 'text',
-  webhookId: 'text',
-  sender: 'text',
-  senderUntil: 'timestamptz',
-  failingSince: 'timestamptz',
-  lastSuccessAt: 'timestamptz',
-  lastFailureAt: 'timestamptz',
-});
 
 const healthOf: Statement = {
   name: 'webhook_health_of',

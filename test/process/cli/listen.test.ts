@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Sandbank } from '../../../sdk/client.ts';
-import { scopes } from '../../../src/kernel/scopes.ts';
+import { scopes } from '../../../src/kernel/permissions.ts';
 import { type CommandWorld, openCommandWorld, RunningCommand, run } from '../../support/command.ts';
 import { freePort, type ServerProcess, startServer } from '../../support/processes.ts';
 import { openReceiver, type Received, type Receiver, withStatus } from '../../support/receiver.ts';

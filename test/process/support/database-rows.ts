@@ -1,10 +1,10 @@
 /** The rows of each payment, read from the database instead of the API. */
 import pg from 'pg';
+import { verify } from '../../../src/admin/verify.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { openPglite } from '../../../src/db/pglite.ts';
 import { statementLimit } from '../../../src/db/pool.ts';
 import { openPostgres } from '../../../src/db/postgres.ts';
-import { verify } from '../../../src/verify.ts';
 import type { Query } from '../../support/audit.ts';
 import { expectSame } from './load.ts';
 

@@ -1,0 +1,148 @@
+import { limits } from '../kernel/limits.ts';
+import { destinationOf } from './destination.ts';
+import type { ClaimedDelivery } from './queue.ts';
+
+const mebibyte = 1024 * 1024;
+const sendingMax = 2_000;
+/** Of one organization, so that its endpoints cannot use all requests of the process. */
+const sendingPerOrganizationMax = 500;
+/** Claimed deliveries of one organization that wait to be sent: more would lose their leases before their turn comes. */
+const waitingPerOrganizationMax = 500;
+/** Event data of claimed deliveries in memory, each event once, from the claim until the last attempt is recorded. */
+const claimedBytesMax = 32 * mebibyte;
+const claimedBytesPerOrganizationMax = 4 * mebibyte;
+/** Event data that one claim returns: larger statements would delay the requests that use the same database. */
+const claimBytesMax = 2 * mebibyte;
+/** When organizations together hold the maximum, one that holds little still makes progress. */
+const claimBytesMin = mebibyte / 4;
+/** Event data in open requests. Each request has a payload of its own. */
+const sendingBytesMax = 32 * mebibyte;
+const sendingBytesPerOrganizationMax = 8 * mebibyte;
+
+type Sent = Pick<ClaimedDelivery, 'orgId' | 'url' | 'data'>;
+
+interface HeldEvent {
+  readonly data: string;
+  claims: number;
+}
+
+/**
+ * Limits what a process holds and sends at once: requests in total, per organization and per destination host, and bytes of event
+ * data. A destination host may be a third party that never agreed to receive anything, so it has limits of its own. Loopback
+ * receivers are next door and are limited by the organization's total only.
+ */
+export class DeliveryCapacity {
+  readonly #byOrganization = new Counter();
+  readonly #byHost = new Counter();
+  readonly #byOrganizationAndHost = new Counter();
+  readonly #sendingBytesBy = new Counter();
+  readonly #claimedBytesBy = new Counter();
+  readonly #claimsBy = new Counter();
+  readonly #claims = new Set<ClaimedDelivery>();
+  readonly #events = new Map<string, HeldEvent>();
+  #claimedBytes = 0;
+  #sending = 0;
+  #sendingBytes = 0;
+
+  get sending(): number {
+    return this.#sending;
+  }
+
+  get isFull(): boolean {
+    return this.#sending >= sendingMax;
+  }
+
+  /** Bytes of event data that the next claim may return. */
+  get claimBytes(): number {
+    return Math.max(claimBytesMin, Math.min(claimBytesMax, claimedBytesMax - this.#claimedBytes));
+  }
+
+  /** Whether an organization may claim more: what one holds does not keep another one from claiming. */
+  canClaim(orgId: string): boolean {
+    const waiting = this.#claimsBy.of(orgId) - this.#byOrganization.of(orgId);
+    return (
+      waiting < waitingPerOrganizationMax && this.#claimedBytesBy.of(orgId) < claimedBytesPerOrganizationMax
+    );
+  }
+
+  /** Counts a claim. Claims of one event share one string, also when they come from different statements. */
+  hold(claimed: ClaimedDelivery): ClaimedDelivery {
+    const key = eventKeyOf(claimed);
+    const event = this.#events.get(key) ?? { data: claimed.data, claims: 0 };
+    if (event.claims === 0) {
+      this.#events.set(key, event);
+      this.#claimedBytes += event.data.length;
+      this.#claimedBytesBy.add(claimed.orgId, event.data.length);
+    }
+    event.claims += 1;
+    this.#claimsBy.add(claimed.orgId, 1);
+    const claim = { ...claimed, data: event.data };
+    this.#claims.add(claim);
+    return claim;
+  }
+
+  /** Nothing happens for a claim that is not held, such as that of a test. */
+  release(claim: ClaimedDelivery): void {
+    if (!this.#claims.delete(claim)) return;
+    this.#claimsBy.add(claim.orgId, -1);
+    const key = eventKeyOf(claim);
+    const event = this.#events.get(key);
+    if (!event) return;
+    event.claims -= 1;
+    if (event.claims > 0) return;
+    this.#events.delete(key);
+    this.#claimedBytes -= event.data.length;
+    this.#claimedBytesBy.add(claim.orgId, -event.data.length);
+  }
+
+  canSend({ orgId, url, data }: Sent): boolean {
+    if (this.isFull || this.#byOrganization.of(orgId) >= sendingPerOrganizationMax) return false;
+    const ofOne = this.#sendingBytesBy.of(orgId);
+    // One request may have more bytes than fit.
+    if (ofOne > 0 && ofOne + data.length > sendingBytesPerOrganizationMax) return false;
+    if (ofOne > 0 && this.#sendingBytes + data.length > sendingBytesMax) return false;
+    const { key, isLoopback } = destinationOf(url);
+    return (
+      isLoopback ||
+      (this.#byHost.of(key) < limits.webhookHostConcurrencyMax &&
+        this.#byOrganizationAndHost.of(`${orgId} ${key}`) < limits.webhookHostConcurrencyPerOrganizationMax)
+    );
+  }
+
+  begin(claim: Sent): void {
+    this.#count(claim, 1);
+  }
+
+  end(claim: Sent): void {
+    this.#count(claim, -1);
+  }
+
+  #count({ orgId, url, data }: Sent, by: 1 | -1): void {
+    const { key } = destinationOf(url);
+    this.#sending += by;
+    this.#sendingBytes += by * data.length;
+    this.#sendingBytesBy.add(orgId, by * data.length);
+    this.#byOrganization.add(orgId, by);
+    this.#byHost.add(key, by);
+    this.#byOrganizationAndHost.add(`${orgId} ${key}`, by);
+  }
+}
+
+function eventKeyOf({ orgId, eventId }: Pick<ClaimedDelivery, 'orgId' | 'eventId'>): string {
+  return `${orgId} ${eventId}`;
+}
+
+/** Counts by key; a key whose count is zero takes no memory. */
+class Counter {
+  readonly #counts = new Map<string, number>();
+
+  of(key: string): number {
+    return this.#counts.get(key) ?? 0;
+  }
+
+  add(key: string, by: number): void {
+    const count = this.of(key) + by;
+    if (count > 0) this.#counts.set(key, count);
+    else this.#counts.delete(key);
+  }
+}

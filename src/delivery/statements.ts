@@ -1,0 +1,327 @@
+import type { EventRow } from '../kernel/event.ts';
+import type { ActivePlan, WebhookFault } from '../kernel/fault.ts';
+import type { RetryProfile } from '../kernel/retry.ts';
+import type { ColumnType, Instant, Statement } from '../kernel/table.ts';
+import { activePlans } from '../resources/fault-plans/table.ts';
+import type { AttemptRow, DeliveryRow } from '../resources/webhooks/delivery-table.ts';
+import type { KeptSecret } from '../resources/webhooks/table.ts';
+
+/** A row of the claim statement. */
+export interface ClaimedRow extends Omit<ClaimedDelivery, 'data' | 'isReordered'> {
+  /** Null when an earlier row has the same event. */
+  readonly data: string | null;
+  /** The byte limit of the claim left out deliveries that are due. */
+  readonly hasMore: boolean;
+}
+
+/** An endpoint, by its organization and itself. */
+export interface EndpointKey {
+  readonly orgId: string;
+  readonly webhookId: string;
+}
+
+/** A delivery that this process has claimed, with all that sending it takes. */
+export interface ClaimedDelivery
+  extends Pick<DeliveryRow, 'orgId' | 'id' | 'appId' | 'webhookId' | 'eventId' | 'trigger'>,
+    Pick<DeliveryRow, 'tries' | 'attempts' | 'token' | 'dueAt' | 'createdAt' | 'faultPlanId'> {
+  readonly url: string;
+  readonly secrets: readonly KeptSecret[];
+  readonly retryProfile: RetryProfile;
+  readonly concurrencyMax: number;
+  readonly type: EventRow['type'];
+  readonly sequence: number;
+  readonly requestId: string;
+  readonly data: string;
+  readonly eventAt: Instant;
+  /** The clock of the application: how far it is ahead, where it stands, and whose advance it is part of. */
+  readonly offsetMs: bigint | null;
+  readonly standsAt: Instant | null;
+  readonly advanceRequestId: string | null;
+  /** Since when every attempt at this endpoint has failed; null when the last one did not. */
+  readonly failingSince: Instant | null;
+  /** What the plan that hit it does. */
+  readonly fault: WebhookFault | null;
+  /** The plans that may hit it; null when its application has none. */
+  readonly faultPlans: readonly ActivePlan<WebhookFault>[] | null;
+  /** Until when a fault plan held it, before this claim. */
+  readonly heldUntil: Instant | null;
+  /** It changes places with another one: both are sent while nothing else is sent to the endpoint. */
+  readonly isReordered: boolean;
+}
+
+/** One more request with the same bytes, made before the attempt that counts. */
+export type CopiedAttempt = Pick<
+  AttemptRow,
+  'responseStatus' | 'responseHeaders' | 'responseBody' | 'durationMs' | 'error'
+>;
+
+/** What came of an attempt, and where the delivery stands now. */
+export interface MarkedAttempt
+  extends Omit<AttemptRow, 'bodiesCleared'>,
+    Pick<DeliveryRow, 'webhookId' | 'token' | 'dueAt'> {
+  readonly copies: readonly CopiedAttempt[];
+}
+
+/** The clock of an endpoint's application. With `offset 0` a plan that was made while tables were empty looks up by key. */
+const clockOf = (app: string, wallNow: string) => `left join lateral (
+      select c.offset_ms, c.stands_at, c.advance, coalesce(c.stands_at, ${wallNow} + c.offset_ms * interval '1 millisecond') as now
+      from clocks c where c.org_id = w.org_id and c.id = 'clk' || substr(${app}, 4) offset 0) c on true`;
+
+/**
+ * Claims what is due for the endpoints given, as many of each as there is room for. An endpoint is sent to by one process at
+ * a time, which can then keep to its limit of open requests and take many at once: ten in a claim, as many as the limit
+ * leaves, made 500 deliveries a second, and hundreds in a claim more than twice that. The row of the endpoint is locked meanwhile;
+ * one that is locked, or another process sends to, is left to that one. Who sends is asked again when it is written: a statement
+ * that began before the other one's commit has still seen nobody.
+ *
+ * A lease that has ended was that of a process that died: its attempt goes into the history, so that a receiver who got an
+ * event twice finds the reason there.
+ *
+ * A claim has a limit in bytes ($8), because an event may have 256 KiB and a process has a limited memory. Endpoints take turns
+ * (`rank`), so every endpoint gets its share of the bytes, and the first delivery is claimed whatever its size. An event that several
+ * endpoints receive counts once and is read once: only the first row of an event carries its data.
+ *
+ * A delivery that a fault plan holds is claimed together with the one that overtakes it, in addition to the room, so that the two can be
+ * sent in their new order; else when its time is up. While a clock is advanced nothing waits for real time: the delivery is
+ * claimed when nothing is left that could overtake it.
+ */
+export const claim: Statement = {
+  name: 'deliveries_claim',
+  text: `with endpoint as materialized (
+      select w.*, coalesce(c.now, $4::timestamptz) as now, c.offset_ms, c.stands_at, c.advance->>'requestId' as advance_id,
+        h.failing_since, ${activePlans('webhooks', 'w.org_id', 'w.app_id')} as fault_plans,
+        (select count(*) from deliveries d
+          where d.org_id = w.org_id and d.webhook_id = w.id and d.held_until is not null) as held
+      from unnest($1::text[], $2::text[], $3::integer[]) as k(org_id, id, room)
+      cross join lateral (
+        select w.org_id, w.id, w.app_id, w.url, w.secrets, w.retry_profile, w.concurrency_max, k.room from webhooks w
+        where w.org_id = k.org_id and w.id = k.id and w.status = 'enabled'
+        offset 0 for no key update skip locked) w
+      left join lateral (
+        select h.failing_since, h.sender, h.sender_until from webhook_health h
+        where h.org_id = w.org_id and h.webhook_id = w.id offset 0) h on true
+      ${clockOf('w.app_id', '$4::timestamptz')}
+      where (select hold_organizations($7::text[])) and (h.sender is null or h.sender = $6 or h.sender_until <= $4)),
+    due as materialized (
+      select e.org_id, e.id as webhook_id, d.id, d.event_id, d.due_at, d.lease_until, d.attempts, d.held_until
+      from endpoint e cross join lateral (
+        select d.id, d.event_id, d.due_at, d.lease_until, d.attempts, d.held_until from deliveries d
+        where d.org_id = e.org_id and d.webhook_id = e.id and d.status = 'pending' and d.due_at <= e.now
+          and (d.lease_until is null or d.lease_until <= $4)
+          and (d.held_until is null or d.held_until <= $4 or exists (
+            select from deliveries o where o.org_id = e.org_id and o.webhook_id = e.id and o.status = 'pending'
+              and o.due_at <= e.now and o.held_until is null and o.attempts = 0 and o.trigger = 'event' and o.lease_until is null)
+            or e.advance_id is not null and not exists (
+            select from deliveries o where o.org_id = e.org_id and o.webhook_id = e.id and o.status = 'pending'
+              and o.due_at <= e.now and o.held_until is null and o.tries = 0))
+        order by d.due_at, d.id limit case when e.room > 0 then e.room + e.held else 0 end for update skip locked) d),
+    sized as (
+      select r.*, case when row_number() over (partition by r.org_id, r.event_id order by r.rank, r.webhook_id) = 1 then (
+          select octet_length(e.data::text) from events e where e.org_id = r.org_id and e.id = r.event_id) else 0 end as bytes
+      from (
+        select d.*, row_number() over (partition by d.org_id, d.webhook_id order by d.due_at, d.id) as rank from due d) r),
+    fitting as materialized (
+      select s.org_id, s.webhook_id, s.id, s.lease_until, s.attempts, s.held_until,
+        sum(s.bytes) over turns <= $8 or row_number() over turns = 1 as fits
+      from sized s window turns as (order by s.rank, s.org_id, s.webhook_id)),
+    taken as materialized (select f.* from fitting f where f.fits),
+    sender as (
+      insert into webhook_health as h (org_id, webhook_id, sender, sender_until)
+      select distinct d.org_id, d.webhook_id, $6, $5::timestamptz from taken d order by 1, 2
+      on conflict (org_id, webhook_id) do update set sender = excluded.sender, sender_until = excluded.sender_until
+        where h.sender is null or h.sender = excluded.sender or h.sender_until <= $4
+      returning h.org_id, h.webhook_id),
+    lost as (
+      insert into delivery_attempts (org_id, delivery_id, number, at, sent_at, duration_ms, error, status)
+      select d.org_id, d.id, d.attempts + 1, $4, $4, 0,
+        'The sender stopped before the outcome was known: the event may have arrived. It is sent again.', 'pending'
+      from taken d join sender s on s.org_id = d.org_id and s.webhook_id = d.webhook_id where d.lease_until is not null),
+    claimed as (
+      update deliveries d set lease_until = $5, token = d.token + 1,
+        attempts = d.attempts + case when u.lease_until is null then 0 else 1 end, held_until = null
+      from taken u join sender s on s.org_id = u.org_id and s.webhook_id = u.webhook_id
+      where d.org_id = u.org_id and d.id = u.id
+      returning d.org_id, d.id, d.app_id, d.webhook_id, d.event_id, d.trigger, d.tries, d.attempts, d.token, d.due_at, d.created_at,
+        d.fault_plan_id, u.held_until as was_held_until)
+    select d.org_id as "orgId", d.id, d.app_id as "appId", d.webhook_id as "webhookId", d.event_id as "eventId", d.trigger,
+      d.tries, d.attempts, d.token, d.due_at as "dueAt", d.created_at as "createdAt", w.url, w.secrets,
+      w.retry_profile as "retryProfile", w.concurrency_max as "concurrencyMax", e.type, e.sequence,
+      e.request_id as "requestId", e.created_at as "eventAt",
+      case when row_number() over (partition by d.org_id, d.event_id order by d.due_at, d.id) = 1 then e.data end as data,
+      exists (select from fitting f where not f.fits) as "hasMore",
+      w.offset_ms as "offsetMs", w.stands_at as "standsAt", w.advance_id as "advanceRequestId",
+      w.failing_since as "failingSince", w.fault_plans as "faultPlans", d.was_held_until as "heldUntil", d.fault_plan_id as "faultPlanId",
+      case when d.fault_plan_id is null then null else (
+        select p.fault from fault_plans p where p.org_id = d.org_id and p.id = d.fault_plan_id) end as fault
+    from claimed d join endpoint w on w.org_id = d.org_id and w.id = d.webhook_id
+    cross join lateral (select * from events e where e.org_id = d.org_id and e.id = d.event_id offset 0) e
+    order by d.due_at, d.id`,
+};
+
+type MarkedColumn = readonly [name: keyof MarkedAttempt, column: string, type: ColumnType];
+
+const outcomeColumns = [
+  ['responseStatus', 'response_status', 'integer'],
+  ['responseHeaders', 'response_headers', 'jsonb'],
+  ['responseBody', 'response_body', 'text'],
+  ['durationMs', 'duration_ms', 'integer'],
+  ['error', 'error', 'text'],
+] as const;
+
+export const markedColumns: readonly MarkedColumn[] = [
+  ['orgId', 'org_id', 'text'],
+  ['deliveryId', 'id', 'text'],
+  ['webhookId', 'webhook_id', 'text'],
+  ['token', 'token', 'integer'],
+  ['status', 'status', 'text'],
+  ['dueAt', 'due_at', 'timestamptz'],
+  ['at', 'at', 'timestamptz'],
+  ['sentAt', 'sent_at', 'timestamptz'],
+  ['requestHeaders', 'request_headers', 'jsonb'],
+  ...outcomeColumns,
+  ['requestId', 'request_id', 'text'],
+  ['faultPlanId', 'fault_plan_id', 'text'],
+];
+const marked = markedColumns.map(([, column]) => `u.${column}`).join(', ');
+
+/** A copy, and the delivery that it is one of. */
+export interface MarkedCopy extends CopiedAttempt {
+  readonly deliveryId: string;
+  readonly orgId: string;
+  /** How many copies there are behind it. */
+  readonly behind: number;
+}
+
+export const copiedColumns: readonly (readonly [keyof MarkedCopy, string, ColumnType])[] = [
+  ['orgId', 'org_id', 'text'],
+  ['deliveryId', 'id', 'text'],
+  ['behind', 'behind', 'integer'],
+  ...outcomeColumns,
+];
+
+const first = markedColumns.length + 1;
+
+/** This process has nothing more for the endpoint: any other may send to it from now on. */
+const isLeft = `h.sender = $${first} and h.webhook_id = any($${first + 1}::text[])`;
+
+const unnested = (columns: readonly (readonly [string, string, ColumnType])[], from: number, name: string) =>
+  `unnest(${columns.map(([, , type], i) => `$${from + i}::${type}[]`).join(', ')})
+        as ${name}(${columns.map(([, column]) => column).join(', ')})`;
+
+/** The copies of an attempt stand before it in the history, and so the last attempt is still the one that counts. */
+const copies = {
+  counted: `+ (select count(*) from ${unnested(copiedColumns, first + 3, 'c')} where c.org_id = u.org_id and c.id = u.id)`,
+  written: `copied as (
+      insert into delivery_attempts (org_id, delivery_id, number, at, sent_at, request_headers, response_status,
+        response_headers, response_body, duration_ms, error, status, request_id, fault_plan_id)
+      select u.org_id, u.id, u.attempts - c.behind - 1, u.at, u.sent_at, u.request_headers, c.response_status,
+        c.response_headers, c.response_body, c.duration_ms, c.error, 'pending', u.request_id, u.fault_plan_id
+      from ${unnested(copiedColumns, first + 3, 'c')} join done u on u.org_id = c.org_id and u.id = c.id),`,
+} as const;
+
+/**
+ * Writes what came of attempts: the delivery, if the claim still holds, the attempt and how the endpoint is doing. A claim
+ * that was lost meanwhile writes nothing, because somebody else is sending by now.
+ */
+const markText = (counted: string, written: string) => `with done as (
+      update deliveries d set status = u.status, due_at = u.due_at, attempts = d.attempts + 1 ${counted}, tries = d.tries + 1,
+        lease_until = null, last_response_status = u.response_status, last_error = u.error, updated_at = u.at
+      from ${unnested(markedColumns, 1, 'u')}
+      where (select hold_organizations($${markedColumns.length + 3}::text[]))
+        and d.org_id = u.org_id and d.id = u.id and d.token = u.token and d.lease_until is not null
+      returning d.attempts, ${marked}),
+    ${written}
+    history as (
+      insert into delivery_attempts (org_id, delivery_id, number, at, sent_at, request_headers, response_status,
+        response_headers, response_body, duration_ms, error, status, request_id, fault_plan_id)
+      select u.org_id, u.id, u.attempts, u.at, u.sent_at, u.request_headers, u.response_status, u.response_headers,
+        u.response_body, u.duration_ms, u.error, u.status, u.request_id, u.fault_plan_id from done u),
+    health as (
+      insert into webhook_health as h (org_id, webhook_id, failing_since, last_success_at, last_failure_at)
+      select u.org_id, u.webhook_id, case when bool_or(u.error is null) then null else min(u.at) end,
+        max(u.at) filter (where u.error is null), max(u.at) filter (where u.error is not null)
+      from done u group by u.org_id, u.webhook_id order by 1, 2
+      on conflict (org_id, webhook_id) do update set
+        failing_since = case when excluded.failing_since is null then null
+          else least(h.failing_since, excluded.failing_since) end,
+        last_success_at = coalesce(excluded.last_success_at, h.last_success_at),
+        last_failure_at = coalesce(excluded.last_failure_at, h.last_failure_at),
+        sender = case when ${isLeft} then null else h.sender end,
+        sender_until = case when ${isLeft} then null else h.sender_until end
+      returning 1)
+    select count(*)::integer as marked from done`;
+
+export const mark: Statement = { name: 'deliveries_mark', text: markText('', '') };
+
+/** For a batch in which a fault plan has sent something more than once. */
+export const markWithCopies: Statement = {
+  name: 'deliveries_mark_copies',
+  text: markText(copies.counted, copies.written),
+};
+
+/**
+ * Endpoints that have something due by the clock of their application, of a number of them behind a given one. It jumps from
+ * endpoint to endpoint over the index, as timers are found. What lies further ahead than any retry was planned by a clock that
+ * has been put back since.
+ */
+export const dueEndpoints: Statement = {
+  name: 'deliveries_due_endpoints',
+  text: `with recursive waiting(org_id, webhook_id, app_id, due_at, n) as (
+      (select d.org_id, d.webhook_id, d.app_id, d.due_at, 1 from deliveries d
+        where d.status = 'pending' and (d.org_id, d.webhook_id) > ($2, $3) order by d.org_id, d.webhook_id, d.due_at limit 1)
+      union all
+      select s.org_id, s.webhook_id, s.app_id, s.due_at, w.n + 1 from waiting w cross join lateral (
+        select d.org_id, d.webhook_id, d.app_id, d.due_at from deliveries d
+        where d.status = 'pending' and (d.org_id, d.webhook_id) > (w.org_id, w.webhook_id)
+        order by d.org_id, d.webhook_id, d.due_at limit 1) s
+      where w.n < $4)
+    select w.org_id as "orgId", w.webhook_id as "webhookId", e.is_open and w.due_at <= c.now as "isDue",
+      e.is_open and w.due_at > c.now + $5 * interval '1 millisecond' as "isStranded", c.now, w.n = $4 as "isLast"
+    from waiting w cross join lateral (
+      select coalesce(c.now, $1::timestamptz) as now from (select 1) one ${clockOf('w.app_id', '$1::timestamptz')}) c
+    cross join lateral (select exists (
+      select from webhooks e where e.org_id = w.org_id and e.id = w.webhook_id and e.status = 'enabled') as is_open) e
+    where w.n = $4 or (e.is_open and (w.due_at <= c.now or w.due_at > c.now + $5 * interval '1 millisecond'))`,
+};
+
+export const unstrand: Statement = {
+  name: 'deliveries_unstrand',
+  text: `update deliveries d set due_at = $3 where d.org_id = $1 and d.webhook_id = $2 and d.status = 'pending' and d.due_at > $3`,
+};
+
+export const releaseDeliveries: Statement = {
+  name: 'deliveries_release',
+  text: `update deliveries d set lease_until = 'epoch' where d.status = 'pending' and d.lease_until is not null`,
+};
+
+export const releaseEndpoints: Statement = {
+  name: 'webhook_health_release',
+  text: `update webhook_health h set sender = null, sender_until = null where h.sender is not null and ($1::text is null or h.sender = $1)`,
+};
+
+export const endLeases: Statement = {
+  name: 'deliveries_end_leases',
+  text: `update deliveries d set lease_until = u.until
+    from unnest($1::text[], $2::text[], $3::integer[], $4::timestamptz[]) as u(org_id, id, token, until)
+    where d.org_id = u.org_id and d.id = u.id and d.token = u.token and d.lease_until is not null`,
+};
+
+export const clearBodies: Statement = {
+  name: 'delivery_attempts_clear',
+  text: `with old as (
+      select ctid from delivery_attempts where sent_at < $1 and not bodies_cleared limit $2)
+    update delivery_attempts set request_headers = null, response_headers = null, response_body = null, bodies_cleared = true
+    where ctid = any(array(select ctid from old)) returning 1 as cleared`,
+};
+
+/** A claim of this process that is given up. */
+export interface Held extends Pick<ClaimedDelivery, 'orgId' | 'id' | 'token'> {
+  readonly isSent: boolean;
+}
+
+export interface DueEndpoint extends EndpointKey {
+  readonly isDue: boolean;
+  readonly isStranded: boolean;
+  readonly now: Instant;
+  readonly isLast: boolean;
+}

@@ -1,0 +1,28 @@
+import type { Terms } from '../../kernel/application-settings.ts';
+import { defineTable, type Instant } from '../../kernel/table.ts';
+
+export interface ApplicationRow extends Terms {
+  readonly orgId: string;
+  readonly id: string;
+  readonly status: 'active' | 'archived';
+  readonly version: number;
+  readonly name: string;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+}
+
+export const applicationsTable = defineTable<ApplicationRow>('applications', ['org_id', 'id'], {
+  orgId: 'text',
+  id: 'text',
+  status: 'text',
+  version: 'integer',
+  name: 'text',
+  feeBasisPoints: 'integer',
+  feeFixed: 'bigint',
+  provider: 'text',
+  fxMarginBasisPoints: 'integer',
+  fxRates: 'jsonb',
+  webhookDefaults: 'jsonb',
+  createdAt: 'timestamptz',
+  updatedAt: 'timestamptz',
+});

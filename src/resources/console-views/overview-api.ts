@@ -1,0 +1,157 @@
+import { type Static, Type } from 'typebox';
+import { exact } from '../../kernel/currency.ts';
+import type { Presented } from '../../kernel/envelope.ts';
+import { instantToText } from '../../kernel/list.ts';
+import type { ConsoleRoute, Principal, Reader } from '../../kernel/route.ts';
+import { strict } from '../../kernel/schema.ts';
+import type { Instant } from '../../kernel/table.ts';
+import { percentileMs } from '../requests/histogram.ts';
+import { type CountedMinutes, findRequestMinutes } from '../requests/store.ts';
+import {
+  countDeliveries,
+  countedMax,
+  countPayments,
+  type DeliveryCount,
+  type PaymentCount,
+} from './overview-store.ts';
+
+const OverviewQuery = strict({ days: Type.Optional(Type.Integer({ enum: [1, 7, 30], default: 7 })) });
+
+/** Records belong to the organization; requests are those of the application that is looked at. */
+type Place = Pick<Principal, 'orgId' | 'appId'>;
+
+const dayMs = 86_400_000;
+const keptMs = 5_000;
+const keptMax = 1_000;
+const bucketSeconds: Readonly<Record<number, number>> = { 1: 3_600, 7: 21_600, 30: 86_400 };
+
+function presentPayments(rows: readonly PaymentCount[], at: (bucket: number) => string) {
+  const byStatus = new Map<string, number>();
+  const volume = new Map<string, { at: string; currency: string; count: number; amount: bigint }>();
+  for (const { bucket, currency, status, count, amount } of rows) {
+    byStatus.set(status, (byStatus.get(status) ?? 0) + count);
+    const key = `${bucket} ${currency}`;
+    const sum = volume.get(key) ?? { at: at(bucket), currency, count: 0, amount: 0n };
+    volume.set(key, { ...sum, count: sum.count + count, amount: sum.amount + amount });
+  }
+  return {
+    byStatus: [...byStatus].map(([status, count]) => ({ status, count })).sort((a, b) => b.count - a.count),
+    volume: [...volume.values()].map((sum) => ({ ...sum, amount: exact(sum.amount) })),
+    currencies: [...new Set(rows.map(({ currency }) => currency))].sort(),
+    isCapped: total(rows) >= countedMax,
+  };
+}
+
+function presentWebhooks(rows: readonly DeliveryCount[], starts: readonly Instant[]) {
+  const countOf = (status: DeliveryCount['status'], bucket?: number) =>
+    total(rows.filter((row) => row.status === status && (bucket === undefined || row.bucket === bucket)));
+  return {
+    byBucket: starts.map((start, i) => ({
+      at: instantToText(start),
+      succeeded: countOf('succeeded', i + 1),
+      failed: countOf('failed', i + 1),
+    })),
+    succeeded: countOf('succeeded'),
+    failed: countOf('failed'),
+    pending: countOf('pending'),
+    isCapped: total(rows) >= countedMax,
+  };
+}
+
+/** Counts can be added, percentiles cannot: those of the whole are made from the sums. */
+function presentRequests(rows: readonly CountedMinutes[], starts: readonly Instant[]) {
+  const byStart = new Map(rows.map((row) => [row.minute, row]));
+  const sum = (count: (row: CountedMinutes) => number) => rows.reduce((all, row) => all + count(row), 0);
+  const count = sum(({ requests }) => requests);
+  const failed = sum(({ clientErrors, serverErrors }) => clientErrors + serverErrors);
+  const buckets = (rows[0]?.buckets ?? []).map((_, i) => sum((row) => row.buckets[i] ?? 0));
+  return {
+    byBucket: starts.map((start) => {
+      const row = byStart.get(start);
+      return {
+        at: instantToText(start),
+        count: row?.requests ?? 0,
+        clientErrors: row?.clientErrors ?? 0,
+        serverErrors: row?.serverErrors ?? 0,
+        p50Ms: percentileMs(row?.buckets ?? [], 50),
+        p95Ms: percentileMs(row?.buckets ?? [], 95),
+      };
+    }),
+    count,
+    errorRate: count === 0 ? 0 : failed / count,
+    p50Ms: percentileMs(buckets, 50),
+    p95Ms: percentileMs(buckets, 95),
+    notKept: sum(({ notKept }) => notKept),
+  };
+}
+
+function total(rows: readonly { readonly count: number }[]): number {
+  return rows.reduce((sum, { count }) => sum + count, 0);
+}
+
+async function readOverview(
+  reader: Reader,
+  { orgId, appId }: Place,
+  days: number,
+  now: Instant,
+): Promise<Presented> {
+  const seconds = bucketSeconds[days] ?? dayMs / 1_000;
+  const bucketMs = seconds * 1_000;
+  // Whole parts, the last of which is under way.
+  const end = (Math.floor(now / bucketMs) + 1) * bucketMs;
+  const starts = Array.from(
+    { length: (days * dayMs) / bucketMs },
+    (_, i) => end - days * dayMs + i * bucketMs,
+  );
+  const from = starts[0] ?? end;
+  const [payments, deliveries, requests] = await Promise.all([
+    countPayments(reader, orgId, starts),
+    countDeliveries(reader, orgId, starts),
+    findRequestMinutes(reader, orgId, appId, from, end, seconds / 60),
+  ]);
+  return {
+    object: 'overview',
+    sandbox: true,
+    status: 'ok',
+    from: instantToText(from),
+    to: instantToText(now),
+    bucketSeconds: seconds,
+    payments: presentPayments(payments, (bucket) => instantToText(starts[bucket - 1] ?? from)),
+    webhooks: presentWebhooks(deliveries, starts),
+    requests: presentRequests(requests, starts),
+  };
+}
+
+/**
+ * An overview is looked at by many at once and again and again: for a few seconds all of them get the same one. Kept by
+ * reader, so that no two servers in one process share any.
+ */
+const kept = new WeakMap<Reader, Map<string, { readonly at: Instant; readonly made: Promise<Presented> }>>();
+
+function keptOverview(reader: Reader, place: Place, days: number, now: Instant): Promise<Presented> {
+  const overviews = kept.get(reader) ?? new Map();
+  kept.set(reader, overviews);
+  const key = `${place.orgId} ${place.appId} ${days}`;
+  const last = overviews.get(key);
+  if (last && now - last.at >= 0 && now - last.at < keptMs) return last.made;
+  if (overviews.size >= keptMax) overviews.clear();
+  const made = readOverview(reader, place, days, now);
+  overviews.set(key, { at: now, made });
+  // One that failed is not kept; whoever waits for it is told.
+  made.catch(() => overviews.delete(key));
+  return made;
+}
+
+export const overviewRoutes: readonly ConsoleRoute[] = [
+  {
+    operationId: 'getOverview',
+    method: 'GET',
+    path: 'overview',
+    role: 'viewer',
+    within: 'application',
+    summary: 'Payments, webhooks and requests of the last days in figures',
+    query: OverviewQuery,
+    read: ({ reader, principal, query, now }) =>
+      keptOverview(reader, principal, (query as Static<typeof OverviewQuery>).days ?? 7, now),
+  },
+];

@@ -1,0 +1,176 @@
+import { refuse } from '../../kernel/errors.ts';
+import { isId } from '../../kernel/ids.ts';
+import { instantToText } from '../../kernel/list.ts';
+import type { ConsoleRoute, Reader } from '../../kernel/route.ts';
+import type { Instant } from '../../kernel/table.ts';
+import { disputesTable } from '../disputes/table.ts';
+import { presentEntry } from '../ledger/views.ts';
+import { paymentsTable } from '../payments/table.ts';
+import { refundsTable } from '../refunds/table.ts';
+import { transfersTable } from '../transfers/table.ts';
+import { findTimeline, type Subject, type TimelineRows } from './timeline-store.ts';
+
+/** In the order in which they follow from each other, so that those of one instant stand in it. */
+const kinds = ['request', 'move', 'provider_event', 'ledger_entry', 'event', 'delivery'] as const;
+
+interface Item {
+  readonly kind: (typeof kinds)[number];
+  readonly at: Instant;
+  readonly requestId: string;
+  readonly version: number | null;
+  readonly id: string;
+  readonly title: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+const itemsMax = 200;
+
+async function findSubject(reader: Reader, orgId: string, id: string): Promise<Subject | undefined> {
+  if (isId('payment', id)) {
+    const payment = await reader.byKey(paymentsTable, orgId, id);
+    return payment && { orgId, kind: 'payment', id, recordId: id };
+  }
+  if (isId('transfer', id)) {
+    const transfer = await reader.byKey(transfersTable, orgId, id);
+    return transfer && { orgId, kind: 'transfer', id, recordId: id };
+  }
+  if (isId('refund', id)) {
+    const refund = await reader.byKey(refundsTable, orgId, id);
+    return refund && { orgId, kind: 'refund', id, recordId: refund.paymentId };
+  }
+  const dispute = isId('dispute', id) ? await reader.byKey(disputesTable, orgId, id) : undefined;
+  return dispute && { orgId, kind: 'dispute', id, recordId: dispute.paymentId };
+}
+
+function itemsOf(rows: TimelineRows): readonly Item[] {
+  // A provider speaks of a move without knowing its version: the request and the action lead to it.
+  const versions = new Map(rows.moves.map((row) => [`${row.requestId} ${row.action}`, row.version]));
+  // A request came by the wall clock; it belongs where the first thing that it did belongs, by the application's.
+  const firstOf = new Map(rows.moves.map((row) => [row.requestId, row]));
+  return [
+    ...rows.moves.map(
+      (row): Item => ({
+        kind: 'move',
+        at: row.at,
+        requestId: row.requestId,
+        version: row.version,
+        id: `${row.resourceId}.${row.version}`,
+        title: row.fromStatus === null ? row.toStatus : `${row.fromStatus} → ${row.toStatus}`,
+        data: {
+          action: row.action,
+          from: row.fromStatus,
+          to: row.toStatus,
+          actor: { kind: row.actorKind, id: row.actorId, name: row.actorName },
+          eventId: row.eventId,
+        },
+      }),
+    ),
+    ...rows.events.map(
+      (row): Item => ({
+        kind: 'event',
+        at: row.createdAt,
+        requestId: row.requestId,
+        version: row.sequence,
+        id: row.id,
+        title: row.type,
+        data: { type: row.type, applicationId: row.appId, sequence: row.sequence },
+      }),
+    ),
+    ...rows.deliveries.map(
+      (row): Item => ({
+        kind: 'delivery',
+        at: row.createdAt,
+        requestId: row.requestId,
+        version: row.sequence,
+        id: row.id,
+        title: `${row.eventType} to ${row.url ?? row.webhookId}`,
+        data: {
+          webhookId: row.webhookId,
+          url: row.url,
+          eventId: row.eventId,
+          eventType: row.eventType,
+          trigger: row.trigger,
+          status: row.status,
+          attempts: row.attempts,
+          lastResponseStatus: row.lastResponseStatus,
+          lastError: row.lastError,
+          updatedAt: instantToText(row.updatedAt),
+        },
+      }),
+    ),
+    ...rows.entries.map(
+      (row): Item => ({
+        kind: 'ledger_entry',
+        at: row.createdAt,
+        requestId: row.requestId,
+        version: row.recordVersion,
+        id: row.id,
+        title: row.reason,
+        data: { reason: row.reason, postings: presentEntry(row).postings },
+      }),
+    ),
+    ...rows.providerEvents.map(
+      (row): Item => ({
+        kind: 'provider_event',
+        at: row.receivedAt,
+        requestId: row.requestId,
+        version: versions.get(`${row.requestId} ${row.action}`) ?? null,
+        id: row.id,
+        title: row.type,
+        data: {
+          provider: row.provider,
+          providerTransactionId: row.providerTransactionId,
+          providerEventId: row.providerEventId,
+          type: row.type,
+          outcome: row.outcome,
+          action: row.action,
+          payload: JSON.parse(row.payload) as unknown,
+        },
+      }),
+    ),
+    ...rows.requests.map(
+      ({ id, at, method, path, httpStatus, durationMs, errorCode }): Item => ({
+        kind: 'request',
+        at: firstOf.get(id)?.at ?? at,
+        requestId: id,
+        version: firstOf.get(id)?.version ?? null,
+        id,
+        title: `${method} ${path}`,
+        data: { method, path, httpStatus, durationMs, errorCode, receivedAt: instantToText(at) },
+      }),
+    ),
+  ];
+}
+
+/** The newest first; of one instant the later version, then what follows from what, then the later id. */
+function byAge(a: Item, b: Item): number {
+  const [versionA, versionB] = [a.version ?? 0, b.version ?? 0];
+  if (a.at !== b.at) return b.at - a.at;
+  if (versionA !== versionB) return versionB - versionA;
+  if (a.kind !== b.kind) return kinds.indexOf(b.kind) - kinds.indexOf(a.kind);
+  return a.id < b.id ? 1 : -1;
+}
+
+export const timelineRoutes: readonly ConsoleRoute[] = [
+  {
+    operationId: 'getTimeline',
+    method: 'GET',
+    path: 'timeline/{id}',
+    role: 'viewer',
+    within: 'application',
+    summary: 'All that happened to a payment, a transfer, a refund or a dispute, newest first',
+    read: async ({ reader, principal, params }) => {
+      const subject = await findSubject(reader, principal.orgId, params.id ?? '');
+      if (!subject) return refuse('resource_not_found');
+      const items = [...itemsOf(await findTimeline(reader, subject, itemsMax + 1))].sort(byAge);
+      return {
+        object: 'timeline',
+        sandbox: true,
+        status: 'ok',
+        id: subject.id,
+        items: items.slice(0, itemsMax).map((item) => ({ ...item, at: instantToText(item.at) })),
+        hasMore: items.length > itemsMax,
+      };
+    },
+  },
+];

@@ -1,0 +1,31 @@
+import { defineTable, type Instant } from '../../kernel/table.ts';
+
+export interface CustomerRow {
+  readonly orgId: string;
+  readonly id: string;
+  readonly appId: string;
+  readonly status: 'active' | 'archived';
+  readonly version: number;
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly reference: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+}
+
+export const customersTable = defineTable<CustomerRow>('customers', ['org_id', 'id'], {
+  orgId: 'text',
+  id: 'text',
+  appId: 'text',
+  status: 'text',
+  version: 'integer',
+  name: 'text',
+  email: 'text',
+  phone: 'text',
+  reference: 'text',
+  metadata: 'jsonb',
+  createdAt: 'timestamptz',
+  updatedAt: 'timestamptz',
+});

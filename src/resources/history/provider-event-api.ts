@@ -1,0 +1,79 @@
+import { Type } from 'typebox';
+import type { Presented } from '../../kernel/envelope.ts';
+import { instantToText } from '../../kernel/list.ts';
+import { listing, type Route, readingOf, type Versioned } from '../../kernel/route.ts';
+import { id, list, resource, Time, trailQuery } from '../../kernel/schema.ts';
+import type { Table } from '../../kernel/table.ts';
+import { paymentsTable } from '../payments/table.ts';
+import { transfersTable } from '../transfers/table.ts';
+import { type ProviderEventRow, providerEventsTable } from './provider-event-table.ts';
+import { type RecordKind, records } from './table.ts';
+
+const outcomes = ['applied', 'ignored', 'duplicate'] as const;
+
+const ProviderEventSchema = resource('provider_event', outcomes, {
+  id: id('provider_event'),
+  paymentId: Type.Optional(id('payment')),
+  transferId: Type.Optional(id('transfer')),
+  provider: Type.String(),
+  providerTransactionId: Type.String(),
+  providerEventId: Type.String(),
+  type: Type.String({ description: "In the provider's own words." }),
+  outcome: Type.Enum([...outcomes], {
+    description:
+      'Applied; ignored, because the record had moved on; or a duplicate of one that was sent before.',
+  }),
+  action: Type.String({ description: 'The move that it arrived with.' }),
+  payload: Type.Unknown({ description: 'As the provider sent it.' }),
+  receivedAt: Time,
+});
+
+function presentProviderEvent(row: ProviderEventRow): Presented {
+  return {
+    object: 'provider_event',
+    sandbox: true,
+    status: row.outcome,
+    id: row.id,
+    ...(row.paymentId === null ? { transferId: row.transferId } : { paymentId: row.paymentId }),
+    provider: row.provider,
+    providerTransactionId: row.providerTransactionId,
+    providerEventId: row.providerEventId,
+    type: row.type,
+    outcome: row.outcome,
+    action: row.action,
+    payload: typeof row.payload === 'string' ? JSON.parse(row.payload) : row.payload,
+    receivedAt: instantToText(row.receivedAt),
+  };
+}
+
+const readEvents = listing(
+  'provider_event',
+  providerEventsTable,
+  ['paymentId', 'transferId', 'outcome'],
+  presentProviderEvent,
+);
+
+function eventsRoute<Row extends Versioned>(kind: RecordKind, table: Table<Row>): Route {
+  const { idName, path, scope, tag, title } = records[kind];
+  return {
+    operationId: `list${title}ProviderEvents`,
+    method: 'GET',
+    path: `${path}/{id}/provider_events`,
+    scope,
+    tag,
+    summary: `What the provider said about a ${kind}, newest first: raw, with its own ids, and what came of it`,
+    query: trailQuery({
+      outcome: Type.Optional(Type.Enum([...outcomes], { description: 'Only events with this outcome.' })),
+    }),
+    response: list(ProviderEventSchema),
+    responseName: 'ProviderEventList',
+    read: readingOf(kind, table, ({ reader, principal, query }, { id: recordId }) =>
+      readEvents({ reader, principal, query: { ...(query as object), [idName]: recordId } }),
+    ),
+  };
+}
+
+export const providerEventRoutes: readonly Route[] = [
+  eventsRoute('payment', paymentsTable),
+  eventsRoute('transfer', transfersTable),
+];

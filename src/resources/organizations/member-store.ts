@@ -1,0 +1,143 @@
+import type { Terms } from '../../kernel/application-settings.ts';
+import { type Refusal, refuse } from '../../kernel/errors.ts';
+import { limits } from '../../kernel/limits.ts';
+import type { Role } from '../../kernel/permissions.ts';
+import type { Reader } from '../../kernel/route.ts';
+import type { Instant, Statement } from '../../kernel/table.ts';
+
+/** A member with the name and the address of the person. */
+export interface KnownMember {
+  readonly id: string;
+  readonly personId: string;
+  readonly name: string;
+  readonly email: string;
+  readonly hasTwoFactor: boolean;
+  readonly role: Role;
+  readonly createdAt: Instant;
+}
+
+const knownMembers: Statement = {
+  name: 'members_known',
+  text: `select m.id, m.person_id as "personId", p.name, p.email, p.two_factor_enabled as "hasTwoFactor", m.role,
+      m.created_at as "createdAt"
+    from members m join persons p on p.id = m.person_id
+    where m.org_id = $1 and m.status = 'active' order by m.created_at, m.id limit $2`,
+};
+
+export function findMembers(
+  reader: Pick<Reader, 'rows'>,
+  orgId: string,
+  limit: number,
+): PromiseLike<readonly KnownMember[]> {
+  return reader.rows<KnownMember>(knownMembers, [orgId, limit]);
+}
+
+export interface Membership {
+  readonly orgId: string;
+  readonly orgName: string;
+  readonly role: Role;
+}
+
+const membershipsOf: Statement = {
+  name: 'memberships_of_person',
+  text: `select m.org_id as "orgId", o.name as "orgName", m.role
+    from members m join organizations o on o.org_id = m.org_id and o.id = m.org_id
+    where m.person_id = $1 and m.status = 'active' order by o.name, m.org_id limit 200`,
+};
+
+/** All organizations of a person. */
+export function findMemberships(
+  reader: Pick<Reader, 'rows'>,
+  personId: string,
+): PromiseLike<readonly Membership[]> {
+  return reader.rows<Membership>(membershipsOf, [personId]);
+}
+
+/** Whether a person may have another organization: where nobody may sign up, guests do not open houses of their own. */
+export async function mayFound(
+  reader: Pick<Reader, 'rows'>,
+  personId: string,
+  isOpen: boolean,
+): Promise<boolean> {
+  return isOpen || (await findMemberships(reader, personId)).some(({ role }) => role === 'owner');
+}
+
+const ownedBy: Statement = {
+  name: 'organizations_owned_by_person',
+  text: `select count(*)::integer as owned from (
+    select from members m where m.person_id = $1 and m.status = 'active' and m.role = 'owner'
+    limit ${limits.organizationsPerPersonMax}) m`,
+};
+
+/** Refuses a person who owns as many organizations as they may. */
+export async function refuseOrganization(
+  reader: Pick<Reader, 'rows'>,
+  personId: string,
+): Promise<Refusal | undefined> {
+  const [row] = await reader.rows<{ owned: number }>(ownedBy, [personId]);
+  const max = limits.organizationsPerPersonMax;
+  return (row?.owned ?? 0) < max
+    ? undefined
+    : refuse('limit_reached', {
+        message: `You own ${max} organizations, which is the maximum for one person.`,
+        details: { max },
+      });
+}
+
+/** A person's place in one organization, and the application that they look at. */
+export interface Place extends Membership {
+  /** Null when the organization has no such application. */
+  readonly appId: string | null;
+  readonly appName: string | null;
+  readonly isArchived: boolean;
+  readonly terms: Terms | null;
+}
+
+const placeOf: Statement = {
+  name: 'member_place',
+  text: `select m.org_id as "orgId", o.name as "orgName", m.role, a.id as "appId", a.name as "appName",
+      coalesce(a.status = 'archived', false) as "isArchived",
+      a.fee_basis_points as "feeBasisPoints", a.fee_fixed as "feeFixed", a.provider,
+      a.fx_margin_basis_points as "fxMarginBasisPoints", a.fx_rates as "fxRates", a.webhook_defaults as "webhookDefaults"
+    from members m
+    join organizations o on o.org_id = m.org_id and o.id = m.org_id
+    left join applications a on a.org_id = m.org_id and a.id = $3
+    where m.org_id = $1 and m.id = $2 and m.status = 'active'`,
+};
+
+/** Undefined when the person is no member: for them the organization is not there. */
+export async function findPlace(
+  reader: Pick<Reader, 'rows'>,
+  orgId: string,
+  memberId: string,
+  appId: string,
+): Promise<Place | undefined> {
+  const [row] = await reader.rows<Omit<Place, 'terms'> & Terms>(placeOf, [orgId, memberId, appId]);
+  if (!row) return undefined;
+  const { orgName, role, appName, isArchived } = row;
+  const { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults } = row;
+  const terms = { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults };
+  return {
+    ...{ orgId, orgName, role, appName, isArchived },
+    appId: row.appId,
+    terms: row.appId === null ? null : terms,
+  };
+}
+
+const roleOfSession: Statement = {
+  name: 'member_role_of_session',
+  text: `select m.role from members m join person_sessions s on s.person_id = m.person_id
+    where m.org_id = $1 and m.id = $2 and m.status = 'active' and s.id = $3 and s.expires_at > $4`,
+};
+
+/** The role of a member as long as the session lasts by which they signed in; else undefined. */
+export async function findRoleOfSession(
+  reader: Pick<Reader, 'rows'>,
+  orgId: string,
+  memberId: string,
+  sessionId: string,
+  now: Instant,
+): Promise<Role | undefined> {
+  const values = [orgId, memberId, sessionId, new Date(now)];
+  return (await reader.rows<{ role: Role }>(roleOfSession, values))[0]?.role;
+}

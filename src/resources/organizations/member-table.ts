@@ -1,0 +1,24 @@
+import type { Role } from '../../kernel/permissions.ts';
+import { defineTable, type Instant } from '../../kernel/table.ts';
+
+export interface MemberRow {
+  readonly orgId: string;
+  readonly id: string;
+  readonly personId: string;
+  readonly role: Role;
+  readonly status: 'active' | 'removed';
+  readonly version: number;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+}
+
+export const membersTable = defineTable<MemberRow>('members', ['org_id', 'id'], {
+  orgId: 'text',
+  id: 'text',
+  personId: 'text',
+  role: 'text',
+  status: 'text',
+  version: 'integer',
+  createdAt: 'timestamptz',
+  updatedAt: 'timestamptz',
+});

@@ -1,0 +1,50 @@
+import { clockIdOf } from '../../kernel/clock.ts';
+import { accepted, type Change, type CommandKind } from '../../kernel/command.ts';
+import { type Refusal, refuse } from '../../kernel/errors.ts';
+import { moveClock, refuseBusy } from '../clocks/machine.ts';
+import type { ClockRow } from '../clocks/table.ts';
+import type { OrganizationRow } from './table.ts';
+
+export interface ResetOrganization {
+  /** All applications of the organization, found before. */
+  readonly appIds: readonly string[];
+  readonly isPermitted: boolean;
+}
+
+export function refuseUnpermitted({ isPermitted }: ResetOrganization): Refusal | undefined {
+  return isPermitted ? undefined : refuse('reset_not_permitted');
+}
+
+/**
+ * Deletes all records of an organization and returns its clocks to real time. What was set up stays: applications, keys,
+ * webhooks, members, and the audit trail with it. While a clock is being advanced it is refused, because the advance
+ * would go on in an empty organization.
+ */
+export const resetOrganization: CommandKind<ResetOrganization> = {
+  name: 'organizations.reset',
+  success: 'ok',
+  clears: true,
+  reads: ({ appIds }, { orgId }) => [
+    { resource: 'organization', id: orgId, lock: 'none' },
+    ...appIds.map((appId) => ({ resource: 'clock', id: clockIdOf(appId), lock: 'update' }) as const),
+  ],
+  authorize: refuseUnpermitted,
+  decide: ({ appIds }, { orgId, wallNow }, rows) => {
+    const organization = rows.get<OrganizationRow>('organization', orgId);
+    if (!organization) return refuse('resource_not_found');
+    const changes: Change[] = [];
+    for (const appId of appIds) {
+      const clock = rows.get<ClockRow>('clock', clockIdOf(appId));
+      if (!clock) continue;
+      const busy = refuseBusy(clock);
+      if (busy) return busy;
+      if (clock.status === 'running' && clock.offsetMs === 0n) continue;
+      const patch = { status: 'running', standsAt: null, offsetMs: 0n } as const;
+      changes.push(moveClock(clock, 'reset', patch, wallNow));
+    }
+    // From here it must succeed.
+    const shown = { object: 'reset', sandbox: true, status: 'ok' } as const;
+    const { answer } = accepted([], 'organization', organization);
+    return { ok: true, changes, answer: { ...answer, shown } };
+  },
+};

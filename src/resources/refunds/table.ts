@@ -1,0 +1,36 @@
+import { defineTable, type Instant } from '../../kernel/table.ts';
+
+export const refundStates = ['pending', 'succeeded', 'failed', 'canceled'] as const;
+
+export interface RefundRow {
+  readonly orgId: string;
+  readonly id: string;
+  readonly appId: string;
+  readonly status: (typeof refundStates)[number];
+  readonly version: number;
+  readonly paymentId: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly reason: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** When it succeeded, failed or was canceled. */
+  readonly endedAt: Instant | null;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+}
+
+export const refundsTable = defineTable<RefundRow>('refunds', ['org_id', 'id'], {
+  orgId: 'text',
+  id: 'text',
+  appId: 'text',
+  status: 'text',
+  version: 'integer',
+  paymentId: 'text',
+  amount: 'bigint',
+  currency: 'text',
+  reason: 'text',
+  metadata: 'jsonb',
+  endedAt: 'timestamptz',
+  createdAt: 'timestamptz',
+  updatedAt: 'timestamptz',
+});

@@ -1,0 +1,81 @@
+import { type Static, Type } from 'typebox';
+import type { Terms } from '../../kernel/application-settings.ts';
+import type { Presented } from '../../kernel/envelope.ts';
+import { refuse } from '../../kernel/errors.ts';
+import { limits } from '../../kernel/limits.ts';
+import type { ReadAnswer, Route } from '../../kernel/route.ts';
+import { CurrencyCode, list, resource, strict } from '../../kernel/schema.ts';
+import { type FxRate, fxRateOf, fxRatesFrom } from '../../ledger/fx-rates.ts';
+
+const RatesQuery = strict({
+  sourceCurrency: Type.Optional(Type.String({ ...CurrencyCode, default: 'USD' })),
+  targetCurrency: Type.Optional(CurrencyCode),
+});
+
+const Rate = Type.String({
+  pattern: '^\\d+(\\.\\d{1,12})?$',
+  description: 'Decimal number as text, such as 1.0825.',
+});
+
+const FxRateSchema = resource('fx_rate', ['ok'], {
+  id: Type.String({ description: 'The pair, e.g. `EUR/USD`.' }),
+  sourceCurrency: Type.String(),
+  targetCurrency: Type.String(),
+  rate: Rate,
+  inverseRate: Rate,
+  midMarketRate: Rate,
+  marginBasisPoints: Type.Integer({ minimum: 0, maximum: limits.fxMarginMax }),
+  isOverridden: Type.Boolean({ description: 'Whether the application has set the mid-market rate itself.' }),
+});
+
+function presentRate(fxRate: FxRate): Presented {
+  const { sourceCurrency, targetCurrency, rate, inverseRate, midMarketRate } = fxRate;
+  return {
+    object: 'fx_rate',
+    sandbox: true,
+    status: 'ok',
+    id: `${sourceCurrency}/${targetCurrency}`,
+    sourceCurrency,
+    targetCurrency,
+    rate,
+    inverseRate,
+    midMarketRate,
+    marginBasisPoints: fxRate.marginBasisPoints,
+    isOverridden: fxRate.isOverridden,
+  };
+}
+
+function readRates(query: Static<typeof RatesQuery>, terms: Terms): ReadAnswer {
+  const source = (query.sourceCurrency ?? 'USD').toUpperCase();
+  const target = query.targetCurrency?.toUpperCase();
+  const all = fxRatesFrom(source, terms);
+  if (all.length === 0) {
+    return refuse('invalid_request', {
+      message: `sourceCurrency is ${source}, for which there are no rates. Leave it out for the rates of USD.`,
+      param: 'sourceCurrency',
+    });
+  }
+  const asked = target === undefined ? undefined : fxRateOf(source, target, terms);
+  if (target !== undefined && !asked) {
+    return refuse('invalid_request', {
+      message: `targetCurrency is ${target}, into which ${source} cannot be changed. Leave it out to see all.`,
+      param: 'targetCurrency',
+    });
+  }
+  return { data: (asked ? [asked] : all).map(presentRate), hasMore: false, nextCursor: null };
+}
+
+export const fxRateRoutes: readonly Route[] = [
+  {
+    operationId: 'listFxRates',
+    method: 'GET',
+    path: 'developer_api_fx_rates',
+    scope: 'transfers:read',
+    tag: 'Transfers',
+    summary: 'The rates at which a currency is changed now, with the margin and the middle of the market',
+    query: RatesQuery,
+    response: list(FxRateSchema),
+    responseName: 'FxRateList',
+    read: ({ query, principal }) => readRates(query as Static<typeof RatesQuery>, principal.terms),
+  },
+];

@@ -1,0 +1,112 @@
+import type { Reconciliation } from '../../kernel/settlement.ts';
+import { defineTable, type Instant } from '../../kernel/table.ts';
+import type { TransferInstants } from './machine.ts';
+
+export const transferStates = [
+  'quoted',
+  'accepted',
+  'funded',
+  'in_review',
+  'converted',
+  'sent',
+  'completed',
+  'returned',
+  'refunded',
+  'canceled',
+  'expired',
+  'failed',
+] as const;
+
+export const fundingSources = ['external', 'balance'] as const;
+
+export interface TransferRow {
+  readonly orgId: string;
+  readonly id: string;
+  readonly appId: string;
+  readonly status: (typeof transferStates)[number];
+  readonly version: number;
+  readonly sourceCurrency: string;
+  readonly targetCurrency: string;
+  readonly sourceAmount: bigint;
+  readonly targetAmount: bigint;
+  readonly feeAmount: bigint;
+  /** Which of the two amounts was asked for: the other one follows from it, also when it is quoted anew. */
+  readonly fixedSide: 'source' | 'target';
+  readonly rate: string;
+  readonly midMarketRate: string;
+  readonly marginBasisPoints: number;
+  readonly fundFrom: (typeof fundingSources)[number];
+  /** Never shown: the record is neutral. */
+  readonly provider: string;
+  readonly customerId: string | null;
+  readonly beneficiary: Beneficiary | null;
+  readonly reference: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** One name, or a list for the times it is sent. */
+  readonly scenario: string | readonly string[];
+  readonly autoAdvance: boolean;
+  readonly failureCode: string | null;
+  readonly returnCode: string | null;
+  /** How often it was sent: a transfer that came back may be sent again. */
+  readonly sends: number;
+  readonly reconciliation: Reconciliation | null;
+  readonly expiresAt: Instant;
+  readonly instants: TransferInstants;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+}
+
+export interface Beneficiary {
+  readonly name: string;
+  readonly country?: string;
+  readonly account?: string;
+}
+
+/** When what happened. */
+export const transferInstantNames = [
+  'acceptedAt',
+  'fundingExpiresAt',
+  'fundedAt',
+  'reviewedAt',
+  'convertedAt',
+  'sentAt',
+  'completedAt',
+  'returnedAt',
+  'refundedAt',
+  'canceledAt',
+  'expiredAt',
+  'failedAt',
+] as const;
+
+export const transfersTable = defineTable<TransferRow>('transfers', ['org_id', 'id'], {
+  orgId: 'text',
+  id: 'text',
+  appId: 'text',
+  status: 'text',
+  version: 'integer',
+  sourceCurrency: 'text',
+  targetCurrency: 'text',
+  sourceAmount: 'bigint',
+  targetAmount: 'bigint',
+  feeAmount: 'bigint',
+  fixedSide: 'text',
+  rate: 'text',
+  midMarketRate: 'text',
+  marginBasisPoints: 'integer',
+  fundFrom: 'text',
+  provider: 'text',
+  customerId: 'text',
+  beneficiary: 'jsonb',
+  reference: 'text',
+  metadata: 'jsonb',
+  scenario: 'jsonb',
+  autoAdvance: 'boolean',
+  failureCode: 'text',
+  returnCode: 'text',
+  sends: 'integer',
+  reconciliation: 'text',
+  expiresAt: 'timestamptz',
+  instants: 'jsonb',
+  createdAt: 'timestamptz',
+  updatedAt: 'timestamptz',
+});

@@ -1,0 +1,178 @@
+import { type OrganizationTable, organizationTables } from '../engine/organization-tables.ts';
+import { isId } from '../kernel/ids.ts';
+
+/**
+ * The format of a snapshot: JSON Lines, first a header, then a line for each row, in the order of the tables and of their
+ * keys, then the number of rows of each table and the SHA-256 of all lines before. A line has one form, byte for byte, so that
+ * the row can be handed on as it is written: a number that is too large for a double stays what it was.
+ */
+export const snapshotFormat = 'sandbank-snapshot';
+export const snapshotVersion = 2;
+// Version 1 has no last line. Such files are still read: a server that lives in a file must survive an upgrade.
+const endLineSince = 2;
+export const snapshotType = 'application/jsonl';
+
+export interface SnapshotHeader {
+  readonly format: typeof snapshotFormat;
+  readonly version: number;
+  /** The last migration of the database that it was made from. */
+  readonly schema: number;
+  readonly exportedAt: string;
+  readonly organization: { readonly id: string; readonly name: string };
+  /** Whether the secrets of webhooks are in it, in the clear. */
+  readonly hasSecrets: boolean;
+}
+
+/** The last line. */
+export interface SnapshotEnd {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly sha256: string;
+}
+
+export interface SnapshotRow {
+  readonly table: OrganizationTable;
+  /** As it is written. */
+  readonly text: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export const snapshotTables: readonly OrganizationTable[] = organizationTables.filter(
+  ({ fate }) => fate === 'kept' || fate === 'record',
+);
+
+/** What is wrong with a snapshot, and in which line. */
+export class SnapshotProblem extends Error {
+  override readonly name = 'SnapshotProblem';
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly code: 'snapshot_invalid' | 'snapshot_too_new' | 'snapshot_incomplete';
+
+  constructor(line: number, message: string, code: SnapshotProblem['code'] = 'snapshot_invalid') {
+    super(`Line ${line}: ${message}`);
+    this.details = { line };
+    this.code = code;
+  }
+}
+
+/** A snapshot whose rows contradict each other. */
+export class UnsoundSnapshot extends Error {
+  override readonly name = 'UnsoundSnapshot';
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor({ check, message, ...details }: BooksProblem) {
+    super(`The books of the snapshot are not sound. ${message}`);
+    this.details = { check, ...details };
+  }
+}
+
+/** The first difference that the checks of `verify` find. */
+export interface BooksProblem {
+  readonly check: string;
+  readonly message: string;
+  readonly subject: string;
+  readonly expected: string;
+  readonly found: string;
+}
+
+export function headerLine(header: SnapshotHeader): string {
+  return `${JSON.stringify(header)}\n`;
+}
+
+export function rowLine(table: string, row: string): string {
+  return `{"table":"${table}","row":${row}}\n`;
+}
+
+export function endLine(end: SnapshotEnd): string {
+  return `${JSON.stringify(end)}\n`;
+}
+
+const endForm = /^\{"counts":\{[^}]*\},"sha256":"[0-9a-f]{64}"\}$/;
+
+export function isEndLine(line: string): boolean {
+  return endForm.test(line);
+}
+
+export function hasEndLine({ version }: SnapshotHeader): boolean {
+  return version >= endLineSince;
+}
+
+/** Compares the last line with what was read before it. */
+export function checkEnd(line: string, number: number, read: SnapshotEnd): void {
+  const { counts, sha256 } = parsed(line, number) as SnapshotEnd;
+  for (const name of new Set([...Object.keys(counts), ...Object.keys(read.counts)])) {
+    const [expected, found] = [counts[name] ?? 0, read.counts[name] ?? 0];
+    if (expected !== found)
+      throw new SnapshotProblem(
+        number,
+        `the snapshot was exported with ${expected} rows of ${name} and has ${found}. Export it again.`,
+        found < expected ? 'snapshot_incomplete' : 'snapshot_invalid',
+      );
+  }
+  if (sha256 !== read.sha256)
+    throw new SnapshotProblem(
+      number,
+      'the SHA-256 does not match: the file was changed after the export. Export it again.',
+    );
+}
+
+export function isHeaderLine(line: string): boolean {
+  return line.startsWith('{"format":');
+}
+
+export function readHeader(line: string, number: number, schema: number): SnapshotHeader {
+  const refuse = (words: string): never => {
+    throw new SnapshotProblem(number, words);
+  };
+  const value = parsed(line, number) as Partial<SnapshotHeader>;
+  if (value.format !== snapshotFormat)
+    refuse(`a snapshot begins with {"format":"${snapshotFormat}",...}; this is something else.`);
+  if (!isCount(value.version) || !isCount(value.schema)) refuse('version and schema must be whole numbers.');
+  if (Number(value.version) > snapshotVersion || Number(value.schema) > schema)
+    throw new SnapshotProblem(
+      number,
+      `the snapshot has format ${value.version} and schema ${value.schema}; this server knows them up to ${snapshotVersion} and ${schema}.`,
+      'snapshot_too_new',
+    );
+  const { organization, hasSecrets, exportedAt } = value;
+  if (typeof organization?.name !== 'string' || !isId('organization', String(organization.id)))
+    refuse('organization must have an id and a name.');
+  if (typeof hasSecrets !== 'boolean') refuse('hasSecrets must be true or false.');
+  if (typeof exportedAt !== 'string' || Number.isNaN(Date.parse(exportedAt)))
+    refuse('exportedAt must be a time.');
+  return value as SnapshotHeader;
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1;
+}
+
+const rowForm = /^\{"table":"([a-z_]+)","row":(\{.*\})\}$/s;
+const tableByName = new Map(snapshotTables.map((table) => [table.name, table]));
+
+export function readRow(line: string, number: number, orgId: string): SnapshotRow {
+  const [, name = '', text = ''] = rowForm.exec(line) ?? [];
+  if (text === '')
+    throw new SnapshotProblem(
+      number,
+      'a row must be written as {"table":"...","row":{...}}, without spaces.',
+    );
+  const table = tableByName.get(name);
+  if (!table) throw new SnapshotProblem(number, `"${name}" is no table of a snapshot.`);
+  const fields = parsed(text, number) as Readonly<Record<string, unknown>>;
+  if (fields.org_id !== orgId)
+    throw new SnapshotProblem(number, `the row belongs to another organization than ${orgId}.`);
+  if (table.ids !== undefined && !isId(table.ids, String(fields.id)))
+    throw new SnapshotProblem(number, `"${String(fields.id)}" is no id of ${name}.`);
+  return { table, text, fields };
+}
+
+function parsed(text: string, number: number): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new SnapshotProblem(number, `this is no JSON: ${(error as Error).message}.`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new SnapshotProblem(number, 'this is no JSON object.');
+  return value;
+}
