@@ -6,25 +6,56 @@ import { isCode, isTest, type Rule, type Source, type Violation } from './source
  * a trailing slash means everything below. In a target `@` is the name that `*` stood for, so the file's own resource,
  * and a target that starts with `type ` may be imported with `import type` only.
  */
+const pure = [
+  'src/kernel/',
+  'src/ledger/',
+  ...['table', 'machine', 'commands', 'advance', 'scenario'].map((file) => `src/resources/*/${file}.ts`),
+];
+const reads = ['src/resources/*/store.ts', 'src/resources/*/views.ts'];
+
 const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
-  // The SDK ships without the server, so code that both need is in the SDK.
-  ['src/kernel/nearest.ts', ['sdk/nearest.ts']],
   ['src/kernel/', ['src/kernel/']],
   ['src/ledger/', ['src/ledger/', 'src/kernel/']],
-  ['src/resources/*/machine.ts', ['src/kernel/', 'src/ledger/', 'src/resources/*/machine.ts']],
-  ['src/resources/*/store.ts', ['src/kernel/', 'type src/db/', 'src/resources/@/machine.ts']],
+  ['src/resources/*/table.ts', ['src/kernel/', 'src/resources/*/table.ts']],
+  ['src/resources/*/machine.ts', pure],
+  ['src/resources/*/commands.ts', pure],
+  ['src/resources/*/advance.ts', pure],
+  ['src/resources/*/scenario.ts', pure],
+  ['src/resources/*/prepare.ts', [...pure, ...reads]],
   [
-    'src/resources/*/api.ts',
-    ['src/kernel/', 'src/ledger/accounts.ts', 'src/resources/*/machine.ts', 'src/resources/*/store.ts'],
+    'src/resources/*/store.ts',
+    ['src/kernel/', 'type src/db/', 'src/resources/*/table.ts', 'src/resources/@/'],
   ],
+  ['src/resources/*/views.ts', ['src/kernel/', 'src/resources/*/table.ts']],
+  ['src/resources/*/api.ts', [...pure, ...reads, 'src/resources/@/', 'src/examiner/schema.ts']],
+  ['src/resources/events/', [...pure, 'src/resources/events/']],
+  ['src/resources/requests/', ['src/kernel/', 'src/resources/requests/']],
   ['src/resources/index.ts', ['src/kernel/', 'src/provider/index.ts', 'src/resources/']],
-  ['src/engine/', ['src/engine/', 'src/kernel/', 'src/db/']],
+  // The only writer knows the tables, and nothing else of a resource.
+  [
+    'src/engine/',
+    ['src/engine/', 'src/kernel/', 'src/db/', 'src/resources/*/table.ts', 'type src/telemetry/ports.ts'],
+  ],
+  [
+    'src/snapshots/',
+    [
+      'src/snapshots/',
+      'src/engine/',
+      'src/kernel/',
+      'src/db/',
+      ...pure,
+      ...reads,
+      'src/delivery/signature.ts',
+    ],
+  ],
   ['src/provider/', ['src/provider/', 'src/kernel/']],
   ['src/examiner/', ['src/examiner/', 'src/kernel/']],
-  ['src/db/', ['src/db/', 'src/kernel/', 'src/local/paths.ts']],
-  ['src/local/paths.ts', []],
-  ['src/kernel/networks.ts', []],
-  // What watches the others may know their faces, and how a database is wrapped.
+  [
+    'src/db/',
+    ['src/db/', 'src/kernel/', 'src/local/paths.ts', 'type src/config.ts', 'type src/telemetry/ports.ts'],
+  ],
+  ['src/local/', []],
+  // Telemetry observes the other modules: it knows their types, and how to wrap a database.
   [
     'src/telemetry/',
     [
@@ -43,95 +74,48 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   [
     'src/http/',
     [
-      'src/http/',
-      'src/kernel/',
-      'src/engine/',
-      'src/identity/',
-      'src/kernel/networks.ts',
-      'src/local/paths.ts',
-      'src/resources/',
-      'type src/telemetry/',
+      ...['src/http/', 'src/kernel/', 'src/engine/', 'src/identity/', 'src/local/paths.ts', 'src/resources/'],
+      ...['src/snapshots/format.ts', 'sdk/nearest.ts', 'type src/telemetry/'],
     ],
+  ],
+  [
+    'src/delivery/',
+    ['src/delivery/', 'src/engine/', 'type src/db/', ...pure, ...reads, 'type src/telemetry/ports.ts'],
   ],
   [
     'src/workers/',
     [
       'src/workers/',
-      'src/kernel/',
-      'src/kernel/networks.ts',
       'src/engine/',
-      'src/examiner/',
-      'src/resources/*/machine.ts',
-      'src/resources/*/store.ts',
-    ],
-  ],
-  ['src/config.ts', ['src/kernel/', 'src/kernel/networks.ts']],
-  ['src/runs/errands.ts', ['type src/engine/', 'src/resources/', 'src/workers/']],
-  ['src/db/open.ts', ['type src/config.ts', 'src/db/']],
-  ['src/local/secret.ts', []],
-  ['src/local/connection-file.ts', []],
-  ['src/delivery/signature-check.ts', []],
-  ['src/admin/snapshot-files.ts', ['src/kernel/', 'src/resources/', 'type src/server.ts', 'src/workers/']],
-  [
-    'src/admin/users.ts',
-    [
-      ...['src/config.ts', 'src/admin/database.ts', 'src/server.ts', 'src/kernel/', 'src/resources/'],
-      'src/workers/',
-    ],
-  ],
-  ['src/admin/database.ts', ['src/config.ts', 'src/db/', 'src/kernel/']],
-  ['src/admin/seed-schema.ts', ['src/kernel/', 'src/provider/', 'src/resources/']],
-  [
-    'src/admin/seed.ts',
-    [
-      'src/kernel/',
-      'src/engine/',
-      'src/http/validate.ts',
-      'type src/identity/',
-      'src/kernel/networks.ts',
-      'src/resources/',
-      'src/admin/seed-schema.ts',
-      'src/workers/',
+      ...pure,
+      ...reads,
+      'src/resources/requests/',
+      'type src/telemetry/ports.ts',
     ],
   ],
   [
-    'src/admin/verify.ts',
-    [
-      ...['src/db/', 'src/kernel/', 'src/resources/index.ts', 'src/resources/audit/seal-store.ts'],
-      'src/admin/verify-isolation.ts',
-    ],
+    'src/runs/',
+    ['src/runs/', 'src/engine/', 'src/delivery/', 'src/examiner/', 'src/snapshots/', ...pure, ...reads],
   ],
-  ['src/admin/verify-isolation.ts', []],
-  ['src/admin/verify-organization.ts', ['type src/db/', 'src/kernel/', 'src/admin/verify.ts']],
-  ['src/embedded.ts', ['src/config.ts', 'src/server.ts']],
-  ['src/server.ts', ['src/']],
-  ['src/start/banner.ts', ['type src/config.ts', 'src/admin/database.ts']],
+  ['src/config.ts', ['src/kernel/', 'src/db/database-url.ts', 'src/http/host-list.ts']],
   [
-    'src/start/demo.ts',
+    'src/admin/',
     [
       ...[
-        'src/local/connection-file.ts',
+        'src/admin/',
         'src/kernel/',
+        'src/config.ts',
+        'src/db/',
+        'src/engine/',
+        'src/http/validate.ts',
         'src/resources/',
-        'src/admin/seed.ts',
-        'type src/admin/seed-schema.ts',
       ],
-      ...['type src/server.ts', 'src/workers/'],
+      ...['src/provider/', 'src/runs/', 'src/snapshots/', 'src/server.ts', 'type src/identity/'],
     ],
   ],
-  [
-    'src/start/early-start.ts',
-    ['type src/config.ts', 'src/admin/database.ts', 'src/db/', 'src/http/reserved-port.ts'],
-  ],
-  [
-    'src/start/explain.ts',
-    [
-      ...['src/config.ts', 'src/admin/database.ts', 'src/db/', 'src/engine/', 'src/http/reserved-port.ts'],
-      ...['src/admin/seed.ts', 'src/admin/snapshot-files.ts'],
-    ],
-  ],
-  ['src/start/npm-parent.ts', []],
-  ['src/start/start.ts', ['src/']],
+  ['src/server.ts', ['src/']],
+  ['src/start/', ['src/']],
+  ['src/embedded.ts', ['src/config.ts', 'src/server.ts']],
   ['src/boot.ts', ['src/config.ts', 'src/start/early-start.ts', 'src/main.ts']],
   ['src/main.ts', ['src/']],
   ['sdk/testing/server.ts', ['sdk/', 'src/embedded.ts']],
@@ -143,9 +127,7 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['cli/commands/signature-check.ts', ['cli/', 'src/main.ts']],
   ['cli/commands/migrate.ts', ['cli/', 'src/main.ts']],
   ['cli/checks/database.ts', ['cli/', 'src/main.ts']],
-  ['cli/reading.ts', ['cli/', 'src/kernel/nearest.ts']],
   ['cli/commands/examine.ts', ['cli/', 'sdk/', 'src/examiner/']],
-  ['cli/raw-request.ts', ['cli/', 'sdk/', 'src/kernel/nearest.ts']],
   ['cli/', ['cli/', 'sdk/']],
   ['console/', ['console/', 'sdk/index.ts']],
 ];
@@ -195,13 +177,22 @@ function complaint(subject: string, may: readonly string[], one: Import): string
   return `may not import ${target}; allowed: ${may.join(', ')}`;
 }
 
+/** A file of a slice may have a prefix, for a part of the resource: `webhooks/replay-store.ts` is a store. */
+function withoutPart(path: string): string {
+  return path.replace(
+    /^(src\/resources\/[^/]+\/)[a-z-]+-(table|machine|commands|advance|scenario|prepare|store|api|views)\.ts$/,
+    '$1$2.ts',
+  );
+}
+
 function targetsOf(subject: string): readonly string[] | undefined {
   const law = laws.find(([of]) => fits(subject, of));
   const own = subject.split('/')[2] ?? '';
   return law?.[1].map((target) => target.replace('@', own));
 }
 
-function fits(path: string, pattern: string): boolean {
+function fits(file: string, pattern: string): boolean {
+  const path = withoutPart(file);
   const expression = pattern.replaceAll('.', '\\.').replaceAll('*', '[^/]+');
   return new RegExp(`^${expression}${pattern.endsWith('/') ? '' : '$'}`).test(path);
 }

@@ -22,10 +22,14 @@ const impure: readonly (readonly [pattern: RegExp, what: string])[] = [
 /** The names of node:crypto that are plain functions of their arguments. */
 const pureCrypto = new Set(['createHash', 'hash', 'createHmac', 'timingSafeEqual']);
 
-/** The kernel, the ledger and every machine.ts compute from their arguments alone, and never with floating point. */
+/** The kernel, the ledger and the table, machine, commands, advance and scenario files of every slice compute from their arguments alone, and never with floating point. */
 export const purity: Rule = (tree) =>
   tree
-    .filter(({ path }) => /^src\/(?:kernel|ledger)\/|^src\/resources\/[^/]+\/machine\.ts$/.test(path))
+    .filter(({ path }) =>
+      /^src\/(?:kernel|ledger)\/|^src\/resources\/[^/]+\/(?:[a-z-]+-)?(?:table|machine|commands|advance|scenario)\.ts$/.test(
+        path,
+      ),
+    )
     .filter(({ path }) => path.endsWith('.ts') && !isTest(path))
     .flatMap((file) => [
       ...impure.flatMap(([pattern, what]) =>

@@ -1,14 +1,33 @@
 import type { Rule } from './source.ts';
 
-/** A resource consists of machine.ts, store.ts and api.ts, with their tests, and of nothing else. */
+const files = 'table|machine|commands|advance|scenario|prepare|store|api|views';
+/** Files that one slice has and no other. */
+const own: Readonly<Record<string, readonly string[]>> = {
+  events: ['catalogue', 'examples', 'example-runner'],
+  requests: ['histogram', 'redact', 'redact-json', 'redact-url'],
+};
+
+/**
+ * The files of a slice come from a closed list. A prefix names the part of the resource that a file is about: `webhooks/replay-store.ts`.
+ * Tests are free in their names.
+ */
 export const slices: Rule = (tree) =>
   tree
-    .filter(({ path }) => path.startsWith('src/resources/'))
-    .filter(({ path }) => !/^src\/resources\/(index|[^/]+\/(machine|store|api))(\.test)?\.ts$/.test(path))
+    .filter(({ path }) => path.startsWith('src/resources/') && path !== 'src/resources/index.ts')
+    .filter(({ path }) => !isInSlice(path))
     .map(({ path }) => ({
       file: path,
       line: 1,
       rule: 'slices',
-      message:
-        'only machine.ts, store.ts and api.ts (and their tests) live in a resource, only index.ts beside them',
+      message: `a slice has the files ${files.split('|').join(', ')}, also with a prefix; beside the slices there is only index.ts`,
     }));
+
+function isInSlice(path: string): boolean {
+  const [, slice, name] = /^src\/resources\/([a-z-]+)\/([a-z-]+)(?:\.test)?\.ts$/.exec(path) ?? [];
+  if (slice === undefined || name === undefined) return false;
+  return (
+    path.endsWith('.test.ts') ||
+    new RegExp(`^(?:[a-z-]+-)?(?:${files})$`).test(name) ||
+    (own[slice] ?? []).includes(name)
+  );
+}
