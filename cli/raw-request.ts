@@ -1,6 +1,6 @@
 import { operations } from '../sdk/generated/operations.ts';
+import { nearest } from '../sdk/nearest.ts';
 import type { Operation } from '../sdk/operation.ts';
-import { nearest } from '../src/kernel/nearest.ts';
 import { isSandbankError } from './failure.ts';
 import { wrongUsage } from './problem.ts';
 import type { Session } from './session.ts';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { nearest } from '../src/kernel/nearest.ts';
+import { nearest } from '../sdk/nearest.ts';
 import { currencies } from './generated/values.ts';
 import { wrongUsage } from './problem.ts';
 

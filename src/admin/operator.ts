@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { Engine } from '../engine/engine.ts';
 import type { Answer, Submission } from '../engine/submission.ts';
+import { systemCommand } from '../engine/system-command.ts';
+import { newApiKey } from '../engine/tokens.ts';
 import { defaultTerms } from '../kernel/application-settings.ts';
 import type { CommandKind } from '../kernel/command.ts';
 import type { Presented } from '../kernel/envelope.ts';
@@ -23,9 +25,7 @@ import {
 import { findExpiredOrganizations, findNewestOrganizations } from '../resources/organizations/store.ts';
 import { type OrganizationRow, organizationsTable } from '../resources/organizations/table.ts';
 import { createTenant } from '../resources/organizations/tenant-commands.ts';
-import { newApiKey } from '../runs/console-errands.ts';
 import { presentImport } from '../runs/fork-run.ts';
-import { systemCommand } from '../runs/system-command.ts';
 import type { AsFork } from '../snapshots/arrival.ts';
 import type { ImportResult, Snapshots } from '../snapshots/snapshots.ts';
 

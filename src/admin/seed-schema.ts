@@ -4,7 +4,7 @@ import { roles, scopes } from '../kernel/permissions.ts';
 import { retryProfileNames } from '../kernel/retry.ts';
 import { PersonEmail, strict, text } from '../kernel/schema.ts';
 import { providerNames } from '../provider/index.ts';
-import { apiKeyPattern } from '../resources/api-keys/machine.ts';
+import { apiKeyPattern } from '../resources/api-keys/table.ts';
 import { termsSchema } from '../resources/applications/api.ts';
 import { eventCatalogue } from '../resources/index.ts';
 import { eventFilters } from '../resources/webhooks/api.ts';

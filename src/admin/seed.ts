@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { AddressGuard } from '../delivery/address-guard.ts';
 import { belongsTo, newWebhookSecret } from '../delivery/signature.ts';
 import type { Engine } from '../engine/engine.ts';
+import { systemCommand } from '../engine/system-command.ts';
 import type { Vault } from '../engine/vault.ts';
 import { compileBody } from '../http/validate.ts';
 import type { People } from '../identity/people.ts';
@@ -24,7 +25,6 @@ import { declareMember, memberIdOf } from '../resources/organizations/member-mac
 import { membersTable } from '../resources/organizations/member-table.ts';
 import { declareWebhook } from '../resources/webhooks/machine.ts';
 import { webhooksTable } from '../resources/webhooks/table.ts';
-import { systemCommand } from '../runs/system-command.ts';
 import { type Seed, SeedSchema } from './seed-schema.ts';
 
 type SeedUser = NonNullable<Seed['organizations'][number]['users']>[number];

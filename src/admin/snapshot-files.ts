@@ -4,9 +4,9 @@ import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import { systemCommand } from '../engine/system-command.ts';
 import type { Refusal } from '../kernel/errors.ts';
 import { importOrganization } from '../resources/organizations/snapshot-commands.ts';
-import { systemCommand } from '../runs/system-command.ts';
 import type { Server } from '../server.ts';
 import { linesOf, snapshotsOf } from '../snapshots/lines.ts';
 

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig } from '../config.ts';
+import { systemCommand } from '../engine/system-command.ts';
+import { newInvitationToken } from '../engine/tokens.ts';
 import type { Instant } from '../kernel/table.ts';
 import {
   createInvitation,
@@ -12,8 +14,7 @@ import type { InvitationRow } from '../resources/organizations/invitation-table.
 import { memberIdOf, type ResetMember, resetMember } from '../resources/organizations/member-machine.ts';
 import { findMemberships } from '../resources/organizations/member-store.ts';
 import { findOrganizations } from '../resources/organizations/store.ts';
-import { invitationUrl, newInvitationToken, resetUrl } from '../runs/console-errands.ts';
-import { systemCommand } from '../runs/system-command.ts';
+import { invitationUrl, resetUrl } from '../runs/console-errands.ts';
 import { createServer, type Server } from '../server.ts';
 import { CommandProblem, type DatabaseAsked } from './database.ts';
 

@@ -1,8 +1,8 @@
 import type { Engine } from '../engine/engine.ts';
+import { systemCommand } from '../engine/system-command.ts';
 import { failingMsMax } from '../kernel/retry.ts';
 import type { Instant } from '../kernel/table.ts';
 import { type GiveUpWebhook, giveUpWebhook } from '../resources/webhooks/machine.ts';
-import { systemCommand } from '../runs/system-command.ts';
 import type { DeliveryMeasures } from '../telemetry/ports.ts';
 import type { ClaimedDelivery, MarkedAttempt } from './queue.ts';
 

@@ -8,7 +8,7 @@ import { formatId } from '../kernel/ids.ts';
 import type { Provider } from '../kernel/provider.ts';
 import type { AuditRow } from '../resources/audit/table.ts';
 import type { LedgerEntryRow } from '../resources/ledger/table.ts';
-import type { DeliveryRow } from '../resources/webhooks/delivery-table.ts';
+import { type DeliveryRow, newDelivery } from '../resources/webhooks/delivery-table.ts';
 import { pendingStatus } from './answers.ts';
 import { BatchClocks } from './batch-clocks.ts';
 import { BatchPriors, isDead, type Prior } from './batch-priors.ts';
@@ -271,7 +271,7 @@ class Batch {
     for (const { resource, row } of timed ?? []) this.#rows.retime(resource, row);
     this.#trail.events.push(...(events ?? []));
     if (!kind.addressesEvents) this.#trail.announced.push(...(events ?? []));
-    this.#trail.deliveries.push(...(deliveries ?? []));
+    this.#trail.deliveries.push(...(deliveries ?? []).map(newDelivery));
     if (forgetsCoverage) this.#trail.forgotten.push({ orgId: context.orgId });
     this.#trail.audit.push(auditRow(submission, { resource: answer.resource, id: answer.row.id }, null));
     const made: Answer = { status: successStatus[kind.success], body, isReplay: false, code: null };

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { encodeArray } from '../db/array.ts';
 import type { Database } from '../db/database.ts';
-import type { ClaimedDelivery } from '../delivery/statements.ts';
 import { type ActivePlan, patternOf } from '../kernel/fault.ts';
 import type { Committed } from './batch.ts';
-import { FaultCounter } from './fault-counter.ts';
+import { type ClaimedDelivery, FaultCounter } from './fault-counter.ts';
 import type { Taken } from './fault-statements.ts';
 
 const now = Date.UTC(2026, 0, 1);

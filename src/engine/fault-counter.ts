@@ -1,6 +1,5 @@
 import { encodeArray } from '../db/array.ts';
 import type { Database } from '../db/database.ts';
-import type { ClaimedDelivery } from '../delivery/statements.ts';
 import { type ActivePlan, patternOf } from '../kernel/fault.ts';
 import type { Instant } from '../kernel/table.ts';
 import type { Committed } from './batch.ts';
@@ -15,6 +14,14 @@ interface Waiter {
 interface Asking {
   readonly plan: ActivePlan;
   readonly waiters: Waiter[];
+}
+
+/** The fields of a claimed delivery that the counter needs. */
+export interface ClaimedDelivery {
+  readonly orgId: string;
+  readonly id: string;
+  readonly token: number;
+  readonly requestId: string;
 }
 
 /** A claimed delivery that a plan may hit, and what becomes of it then. */

@@ -6,8 +6,8 @@ import type { ActivePlan, RequestFault } from '../kernel/fault.ts';
 import { isWithin, networkListOf } from '../kernel/networks.ts';
 import { type Needed, scopesNeeded } from '../kernel/permissions.ts';
 import type { Principal, Reader } from '../kernel/route.ts';
-import { apiKeyPattern } from '../resources/api-keys/machine.ts';
 import { findKeyOwner, type KeyOwner } from '../resources/api-keys/store.ts';
+import { apiKeyPattern } from '../resources/api-keys/table.ts';
 
 /**
  * What is known of a key, with the terms and fault plans of its application. The node that changes any of it forgets at once; the

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { nearest } from '../kernel/nearest.ts';
+import { nearest } from '../../sdk/nearest.ts';
 
 /** The errors by value. A union reports the errors of each of its alternatives and then itself: these are one group. */
 export function groupErrors(errors: readonly ErrorObject[]): readonly (readonly ErrorObject[])[] {

@@ -1,5 +1,4 @@
 import type { TSchema } from 'typebox';
-import type { DeliveryRow } from '../resources/webhooks/delivery-table.ts';
 import type { Terms } from './application-settings.ts';
 import { assert } from './assert.ts';
 import type { Due } from './clock.ts';
@@ -120,6 +119,22 @@ export interface StatefulRow extends AnyRow {
   readonly updatedAt: Instant;
 }
 
+/** A delivery to an endpoint that the command names. The engine creates the deliveries that follow from events. */
+export interface RequestedDelivery {
+  readonly orgId: string;
+  readonly id: string;
+  readonly appId: string;
+  readonly webhookId: string;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly trigger: 'event' | 'replay' | 'test';
+  readonly createdAt: Instant;
+  readonly replayId?: string | null;
+  /** For a delivery that the caller sends itself: the lease and the claim number of that. */
+  readonly leaseUntil?: Instant | null;
+  readonly token?: number;
+}
+
 export interface Accepted {
   readonly ok: true;
   readonly changes: readonly Change[];
@@ -134,7 +149,7 @@ export interface Accepted {
   /** Events that follow from no change: somebody asked for them. */
   readonly events?: readonly EventRow[];
   /** Deliveries of events to endpoints of somebody's choice; those that follow from events are the engine's to make. */
-  readonly deliveries?: readonly DeliveryRow[];
+  readonly deliveries?: readonly RequestedDelivery[];
   /** What the organization has met so far counts no more. */
   readonly forgetsCoverage?: true;
   /**

@@ -1,7 +1,7 @@
-import { createHash, randomBytes, randomInt } from 'node:crypto';
 import type { Engine } from '../engine/engine.ts';
 import { KeyedMutex } from '../engine/keyed-mutex.ts';
 import { refusedCommand, type Submission } from '../engine/submission.ts';
+import { newApiKey, newInvitationToken } from '../engine/tokens.ts';
 import type { Terms } from '../kernel/application-settings.ts';
 import { findCurrency } from '../kernel/currency.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
@@ -11,9 +11,7 @@ import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
 import {
   type ApiKeySettings,
-  apiKeyPrefix,
   createApiKey,
-  type MadeKey,
   rotateApiKey,
   updateApiKey,
 } from '../resources/api-keys/machine.ts';
@@ -39,26 +37,6 @@ export interface ConsoleErrandsSettings {
       creatorId: string,
     ): Promise<{ readonly token: string; readonly expiresAt: Instant } | null>;
   };
-}
-
-const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const keyLength = 32;
-const tokenBytes = 24;
-
-export function newApiKey(): MadeKey {
-  const key =
-    apiKeyPrefix + Array.from({ length: keyLength }, () => base62[randomInt(base62.length)]).join('');
-  return { key, hash: createHash('sha256').update(key).digest() };
-}
-
-/** What the link of an invitation carries, and what is kept of it. */
-export function newInvitationToken(): { readonly token: string; readonly hash: Uint8Array } {
-  const token = randomBytes(tokenBytes).toString('base64url');
-  return { token, hash: hashOfToken(token) };
-}
-
-export function hashOfToken(token: string): Uint8Array {
-  return createHash('sha256').update(token).digest();
 }
 
 /** What commands of the console need from outside, because deciding is pure: secrets, and how many there are already. */

@@ -1,12 +1,12 @@
 import { belongsTo, newWebhookSecret } from '../delivery/signature.ts';
 import type { Mint } from '../engine/mint.ts';
+import { newApiKey } from '../engine/tokens.ts';
 import type { Vault } from '../engine/vault.ts';
 import { clockIdOf } from '../kernel/clock.ts';
 import { formatId } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
 import { webhookSecretPattern } from '../resources/webhooks/machine.ts';
 import type { KeptSecret } from '../resources/webhooks/table.ts';
-import { newApiKey } from '../runs/console-errands.ts';
 import { type SnapshotHeader, SnapshotProblem, type SnapshotRow } from './format.ts';
 import type { SetUp } from './import.ts';
 import type { Arrival } from './rows.ts';

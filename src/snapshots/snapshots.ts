@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import { Busy, Slots } from '../delivery/slots.ts';
 import type { Mint } from '../engine/mint.ts';
+import { Busy, Slots } from '../engine/slots.ts';
 import type { Vault } from '../engine/vault.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import type { Instant } from '../kernel/table.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Busy } from '../delivery/slots.ts';
+import { Busy } from '../engine/slots.ts';
 import {
   FileTooLarge,
   removeLeftovers,

@@ -4,7 +4,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Busy, KeyedSlots, Slots } from '../delivery/slots.ts';
+import { Busy, KeyedSlots, Slots } from '../engine/slots.ts';
 
 /** The content is larger than one file may be. */
 export class FileTooLarge extends Error {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { applySeed } from '../admin/seed.ts';
 import type { Seed } from '../admin/seed-schema.ts';
+import { newApiKey } from '../engine/tokens.ts';
 import { scopes } from '../kernel/permissions.ts';
 import { keepDemoKey, readDemoKey } from '../local/connection-file.ts';
 import { findAnyKey, findKeyOwner } from '../resources/api-keys/store.ts';
-import { newApiKey } from '../runs/console-errands.ts';
 import type { Server } from '../server.ts';
 
 export const demoName = 'Demo';

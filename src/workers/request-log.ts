@@ -1,16 +1,17 @@
-import { Allowance } from '../delivery/allowance.ts';
+import { Allowance } from '../engine/allowance.ts';
 import type { RequestBatch, RequestJournal } from '../engine/request-journal.ts';
 import { mintedAt } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
-import { bucketNames, bucketOf } from '../resources/requests/histogram.ts';
 import { redactBody, redactLine } from '../resources/requests/redact.ts';
-import type {
-  CountedRequest,
-  KeptRequest,
-  KeyUseRow,
-  MinuteRow,
-  RequestRow,
-  RequestSink,
+import {
+  bucketNames,
+  bucketOf,
+  type CountedRequest,
+  type KeptRequest,
+  type KeyUseRow,
+  type MinuteRow,
+  type RequestRow,
+  type RequestSink,
 } from '../resources/requests/table.ts';
 import type { RequestLogMeasures } from '../telemetry/ports.ts';
 import { WriteBehind } from './write-behind.ts';

@@ -21,6 +21,8 @@ const impure: readonly (readonly [pattern: RegExp, what: string])[] = [
 
 /** The names of node:crypto that are plain functions of their arguments. */
 const pureCrypto = new Set(['createHash', 'hash', 'createHmac', 'timingSafeEqual']);
+/** The names of node:net that only compute with addresses. */
+const pureNet = new Set(['BlockList', 'isIP', 'isIPv4', 'isIPv6']);
 
 /** The kernel, the ledger and the table, machine, commands, advance and scenario files of every slice compute from their arguments alone, and never with floating point. */
 export const purity: Rule = (tree) =>
@@ -43,12 +45,14 @@ function complaints(file: Source, one: Import): Violation[] {
   if (one.kind !== 'static')
     return [{ ...violation, message: 'pure code imports at the top, and nothing at run time' }];
   if (one.typeOnly || one.specifier === undefined || !isBuiltin(one.specifier)) return [];
-  if (!/^(?:node:)?crypto$/.test(one.specifier) || !file.path.startsWith('src/kernel/')) {
+  const module = one.specifier.replace(/^node:/, '');
+  const allowed = { crypto: pureCrypto, net: pureNet }[module];
+  if (allowed === undefined || !file.path.startsWith('src/kernel/')) {
     return [{ ...violation, message: `${one.specifier} has no place in pure code` }];
   }
   return importedNames(one.clause)
-    .filter((name) => !pureCrypto.has(name))
-    .map((name) => ({ ...violation, message: `of node:crypto only hashes are pure, not ${name}` }));
+    .filter((name) => !allowed.has(name))
+    .map((name) => ({ ...violation, message: `${name} of node:${module} is not a pure function` }));
 }
 
 function isBuiltin(specifier: string): boolean {

@@ -11,7 +11,7 @@ import { formatId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { defineMachine, refuseMove } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
-import type { ApiKeyRow } from './table.ts';
+import type { ApiKeyRow, MadeKey } from './table.ts';
 
 export const apiKeyMachine = defineMachine<ApiKeyRow>({
   resource: 'api_key',
@@ -30,10 +30,6 @@ export const apiKeyMachine = defineMachine<ApiKeyRow>({
     { action: 'revoke', from: ['active'], to: ['revoked'], event: 'revoked' },
   ],
 });
-
-/** `sbk_sandbox_` and 32 base62 characters: about 190 bits, so a plain hash is enough to keep it by. */
-export const apiKeyPrefix = 'sbk_sandbox_';
-export const apiKeyPattern = /^sbk_sandbox_[0-9A-Za-z]{32}$/;
 
 export type ApiKeySettings = Pick<ApiKeyRow, 'name' | 'scopes' | 'allowedCidrs' | 'expiresAt' | 'mayReset'>;
 
@@ -97,12 +93,6 @@ function isSame(row: ApiKeyRow, settings: ApiKeySettings): boolean {
     row.scopes.join() === settings.scopes.join() &&
     row.allowedCidrs.join() === settings.allowedCidrs.join()
   );
-}
-
-/** A key that was just made: the command keeps its hash, and its answer shows it, once. */
-export interface MadeKey {
-  readonly key: string;
-  readonly hash: Uint8Array;
 }
 
 /** Who may reset an organization decides which keys may. */

@@ -41,3 +41,13 @@ export const apiKeysTable = defineTable<ApiKeyRow>('api_keys', ['org_id', 'id'],
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 });
+
+/** `sbk_sandbox_` and 32 base62 characters: about 190 bits, so a plain hash is enough to keep it by. */
+export const apiKeyPrefix = 'sbk_sandbox_';
+export const apiKeyPattern = /^sbk_sandbox_[0-9A-Za-z]{32}$/;
+
+/** A key that was just made: the command keeps its hash, and its answer shows it, once. */
+export interface MadeKey {
+  readonly key: string;
+  readonly hash: Uint8Array;
+}

@@ -5,8 +5,8 @@ import { instantToText } from '../../kernel/list.ts';
 import type { ConsoleRoute, Principal, Reader } from '../../kernel/route.ts';
 import { strict } from '../../kernel/schema.ts';
 import type { Instant } from '../../kernel/table.ts';
-import { percentileMs } from '../requests/histogram.ts';
 import { type CountedMinutes, findRequestMinutes } from '../requests/store.ts';
+import { percentileMs } from '../requests/table.ts';
 import {
   countDeliveries,
   countedMax,

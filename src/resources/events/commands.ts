@@ -2,7 +2,6 @@ import type { CommandKind } from '../../kernel/command.ts';
 import { refuse } from '../../kernel/errors.ts';
 import { askedEvent, type EventRow, presentEvent } from '../../kernel/event.ts';
 import { formatId } from '../../kernel/ids.ts';
-import { newDelivery } from '../webhooks/delivery-table.ts';
 
 export interface CreateEvent {
   readonly type: string;
@@ -50,18 +49,16 @@ export const replayEvent: CommandKind<ReplayEvent> = {
     if (!event) return refuse('resource_not_found');
     if (!targets) return refuse('webhook_not_found', { param: '/webhookId' });
     // From here it must succeed.
-    const deliveries = targets.map(({ webhookId, appId, suffix }) =>
-      newDelivery({
-        orgId,
-        id: formatId('delivery', suffix),
-        appId,
-        webhookId,
-        eventId: event.id,
-        eventType: event.type,
-        trigger: 'replay',
-        createdAt: now,
-      }),
-    );
+    const deliveries = targets.map(({ webhookId, appId, suffix }) => ({
+      orgId,
+      id: formatId('delivery', suffix),
+      appId,
+      webhookId,
+      eventId: event.id,
+      eventType: event.type,
+      trigger: 'replay' as const,
+      createdAt: now,
+    }));
     return {
       ok: true,
       changes: [],

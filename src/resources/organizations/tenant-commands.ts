@@ -4,7 +4,8 @@ import { formatId } from '../../kernel/ids.ts';
 import { instantToText } from '../../kernel/list.ts';
 import type { Scope } from '../../kernel/permissions.ts';
 import type { Instant } from '../../kernel/table.ts';
-import { apiKeyMachine, type MadeKey, newKey } from '../api-keys/machine.ts';
+import { apiKeyMachine, newKey } from '../api-keys/machine.ts';
+import type { MadeKey } from '../api-keys/table.ts';
 import { applicationMachine, newApplication } from '../applications/machine.ts';
 import { newOrganization, organizationMachine } from './machine.ts';
 

@@ -1,8 +1,7 @@
 import { firstIdAt } from '../../kernel/ids.ts';
 import type { Reader } from '../../kernel/route.ts';
 import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
-import { bucketNames } from './histogram.ts';
-import { type MinuteRow, type RequestRow, requestsTable } from './table.ts';
+import { bucketNames, type MinuteRow, type RequestRow, requestsTable } from './table.ts';
 
 type Rows = Pick<Reader, 'rows'>;
 

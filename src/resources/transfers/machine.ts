@@ -17,16 +17,12 @@ import type { Entry } from '../../kernel/posting.ts';
 import type { ProviderMove } from '../../kernel/provider.ts';
 import { failureOf, returnOf, scenarioOf } from '../../kernel/scenario.ts';
 import type { Settlement } from '../../kernel/settlement.ts';
-import type { Instant } from '../../kernel/table.ts';
 import { inverseRate, pairRate } from '../../ledger/fx.ts';
 import { type Quote, quote } from '../../ledger/quote.ts';
 import { settle } from '../../ledger/settlement.ts';
 import { completed, converted, funded, returned, sent, totalOf, unwound } from '../../ledger/transfer.ts';
 import { readsCustomer, refuseCustomer } from '../customers/machine.ts';
-import { type Beneficiary, type TransferRow, type transferInstantNames, transferStates } from './table.ts';
-export type TransferInstants = {
-  readonly [Name in (typeof transferInstantNames)[number]]?: Instant | undefined;
-};
+import { type Beneficiary, type TransferRow, transferStates } from './table.ts';
 
 /** A transfer's life: a quote, the money that comes in, and the money that goes out and may come back. */
 export const transferMachine = defineMachine<TransferRow>({

@@ -1,6 +1,5 @@
 import type { Reconciliation } from '../../kernel/settlement.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
-import type { TransferInstants } from './machine.ts';
 
 export const transferStates = [
   'quoted',
@@ -110,3 +109,7 @@ export const transfersTable = defineTable<TransferRow>('transfers', ['org_id', '
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 });
+
+export type TransferInstants = {
+  readonly [Name in (typeof transferInstantNames)[number]]?: Instant | undefined;
+};

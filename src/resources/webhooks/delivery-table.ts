@@ -1,3 +1,4 @@
+import type { RequestedDelivery } from '../../kernel/command.ts';
 import type { EventRow } from '../../kernel/event.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
@@ -63,16 +64,9 @@ export const deliveriesTable = defineTable<DeliveryRow>('deliveries', ['org_id',
 /** A first attempt is due whatever the clock says, also when it is put back afterwards. */
 export const atOnce: Instant = 0;
 
-/** A delivery that is asked for, and not one that follows from a change. */
-export function newDelivery(
-  of: Pick<
-    DeliveryRow,
-    'orgId' | 'id' | 'appId' | 'webhookId' | 'eventId' | 'eventType' | 'trigger' | 'createdAt'
-  >,
-  more: Partial<DeliveryRow> = {},
-): DeliveryRow {
+/** The row of a delivery that a command requests. */
+export function newDelivery(requested: RequestedDelivery): DeliveryRow {
   return {
-    ...of,
     replayId: null,
     status: 'pending',
     attempts: 0,
@@ -84,8 +78,8 @@ export function newDelivery(
     lastError: null,
     faultPlanId: null,
     heldUntil: null,
-    updatedAt: of.createdAt,
-    ...more,
+    updatedAt: requested.createdAt,
+    ...requested,
   };
 }
 

@@ -5,12 +5,12 @@ import {
   type CommandContext,
   type CommandKind,
   change,
+  type RequestedDelivery,
 } from '../../kernel/command.ts';
 import { refuse } from '../../kernel/errors.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { defineMachine } from '../../kernel/machine.ts';
-import { type DeliveryRow, newDelivery } from './delivery-table.ts';
 import { type ReplayRow, replayStates } from './replay-table.ts';
 
 /** A replay is running until all events of its window were looked at; each step makes the deliveries of some of them. */
@@ -126,21 +126,17 @@ function withDeliveries(
   { pairs }: Step,
   { orgId, now }: CommandContext,
 ): Accepted {
-  const deliveries: DeliveryRow[] = pairs.map(({ eventId, eventType, webhookId, suffix }) =>
-    newDelivery(
-      {
-        orgId,
-        id: formatId('delivery', suffix),
-        appId: replay.appId,
-        webhookId,
-        eventId,
-        eventType,
-        trigger: 'replay',
-        createdAt: now,
-      },
-      { replayId: replay.id },
-    ),
-  );
+  const deliveries: RequestedDelivery[] = pairs.map(({ eventId, eventType, webhookId, suffix }) => ({
+    orgId,
+    id: formatId('delivery', suffix),
+    appId: replay.appId,
+    webhookId,
+    eventId,
+    eventType,
+    trigger: 'replay',
+    replayId: replay.id,
+    createdAt: now,
+  }));
   return { ...accepted(changes, 'replay', replay), deliveries };
 }
 

@@ -36,19 +36,18 @@ export const beginTest: CommandKind<BeginTest> = {
       data: presentWebhook(webhook),
     };
     const made = askedEvent({ ...context, appId: webhook.appId }, formatId('event', context.suffix), asked);
-    const delivery = newDelivery(
-      {
-        orgId: context.orgId,
-        id: formatId('delivery', context.suffix),
-        appId: webhook.appId,
-        webhookId: webhook.id,
-        eventId: made.id,
-        eventType: made.type,
-        trigger: 'test',
-        createdAt: context.now,
-      },
-      { leaseUntil, token: 1 },
-    );
+    const delivery = newDelivery({
+      orgId: context.orgId,
+      id: formatId('delivery', context.suffix),
+      appId: webhook.appId,
+      webhookId: webhook.id,
+      eventId: made.id,
+      eventType: made.type,
+      trigger: 'test',
+      createdAt: context.now,
+      leaseUntil,
+      token: 1,
+    });
     const answer: Accepted = accepted([], 'webhook', webhook);
     return {
       ...answer,

@@ -1,9 +1,9 @@
-import { newSuffix } from '../engine/ids.ts';
-import type { Submission } from '../engine/submission.ts';
 import { defaultTerms } from '../kernel/application-settings.ts';
 import type { CommandKind } from '../kernel/command.ts';
 import { formatId } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
+import { newSuffix } from './ids.ts';
+import type { Submission } from './submission.ts';
 
 /** A command that nobody asked for but Sandbank itself: in its own name, under a request id of its own. */
 export function systemCommand<Input>(

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { bucketNames, bucketOf, percentileMs } from './histogram.ts';
+import { bucketNames, bucketOf, percentileMs } from './table.ts';
 
 const countsOf = (counts: Readonly<Record<string, number>>) => bucketNames.map((name) => counts[name] ?? 0);
 
