@@ -25,7 +25,7 @@ const compiled = (file) => import(pathToFileURL(path.join(modules, 'src', file))
 const { resources, routes } = await compiled('resources/index.js');
 const { diagramOf } = await compiled('http/reference.js');
 const { errorCatalogue } = await compiled('kernel/errors.js');
-const { scopesNeeded } = await compiled('kernel/scopes.js');
+const { scopesNeeded } = await compiled('kernel/permissions.js');
 
 fs.rmSync(target, { recursive: true, force: true });
 fs.mkdirSync(path.join(target, 'assets'), { recursive: true });

@@ -1,11 +1,7 @@
 import { lazy, Suspense, useEffect } from 'react';
+import type { PaletteProps } from './palette.tsx';
 
 const Palette = lazy(() => import('./palette.tsx'));
-
-export interface PaletteProps {
-  readonly isOpen: boolean;
-  readonly onOpenChange: (isOpen: boolean) => void;
-}
 
 /** Listens for Ctrl-K and Cmd-K, and loads the palette when it is first opened. */
 export function PaletteHost({ isOpen, onOpenChange }: PaletteProps) {

@@ -10,7 +10,6 @@ import { useReturnFocus } from '../parts/focus.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { sentence } from '../parts/words.ts';
 import { navigation } from './pages.ts';
-import type { PaletteProps } from './palette-host.tsx';
 import { useAllowed } from './session.tsx';
 
 const actions: readonly {
@@ -41,6 +40,11 @@ const hitPages: Readonly<Record<SearchHit['kind'], (id: string) => string>> = {
   request: (id) => `requests/${id}`,
   api_key: () => 'keys',
 };
+
+export interface PaletteProps {
+  readonly isOpen: boolean;
+  readonly onOpenChange: (isOpen: boolean) => void;
+}
 
 /** Pages and actions by name, records by id, reference, name or email. */
 export default function Palette({ isOpen, onOpenChange }: PaletteProps) {

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Refusal } from '../kernel/errors.ts';
 import { isStream, type Route } from '../kernel/route.ts';
-import type { AppSettings } from './app.ts';
 import { Authenticator, type Caller, refuseCaller, refuseScope } from './auth.ts';
 import { Refused } from './refused.ts';
 import { refuseHeaders, type Serving } from './serve.ts';
+import type { HttpSettings } from './settings.ts';
 import { addKeyStream } from './stream-route.ts';
 
 export interface ApiRoutes {
@@ -15,7 +15,7 @@ export interface ApiRoutes {
 const prefix = '/_api/';
 
 /** Serves the route table to the holders of keys. */
-export function addApiRoutes(app: FastifyInstance, settings: AppSettings, serving: Serving): ApiRoutes {
+export function addApiRoutes(app: FastifyInstance, settings: HttpSettings, serving: Serving): ApiRoutes {
   const { reader, wallClock, uptime, streams } = settings;
   const authenticator = new Authenticator(reader);
   settings.faults.watch((appId) => authenticator.forget(appId));

@@ -1,85 +1,32 @@
 import { isUtf8 } from 'node:buffer';
-import Fastify, {
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify';
-import type { Engine } from '../engine/engine.ts';
-import type { FaultCounter } from '../engine/fault-counter.ts';
+import Fastify, { type FastifyInstance, type FastifyReply, LogController } from 'fastify';
 import { newSuffix } from '../engine/ids.ts';
-import type { Answer, Submission } from '../engine/submission.ts';
 import { refuse } from '../kernel/errors.ts';
 import { formatId } from '../kernel/ids.ts';
 import { parseStrict } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
-import type { Reader, Route, WrittenBehind } from '../kernel/route.ts';
-import type { CoverageSink } from '../resources/coverage/table.ts';
-import type { RequestSink } from '../resources/requests/table.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import type { RequestTracing } from '../telemetry/ports.ts';
 import { addAccessLog } from './access-log.ts';
 import { addApiRoutes } from './api-routes.ts';
 import { addClientAddress } from './client-address.ts';
 import { addConsole, type Console } from './console.ts';
-import type { EventStreams } from './event-stream.ts';
 import { hostCheck } from './hosts.ts';
-import { httpServerParts, type Patience } from './http-server.ts';
+import { httpServerParts } from './http-server.ts';
 import { loggerOptions } from './logger.ts';
 import { addOperator, type OperatorSettings } from './operator.ts';
 import { addPublicRoutes } from './public-routes.ts';
-import type { RateLimiter } from './rate-limit.ts';
 import { Refused, refusalOf } from './refused.ts';
 import { addRequestLog } from './request-log.ts';
-import type { RequestQueueSettings } from './request-queue.ts';
 import { sendRefusal } from './send.ts';
 import { createServing } from './serve.ts';
+import type { HttpSettings } from './settings.ts';
+import { pathOf } from './target.ts';
 import { addTracing } from './tracing.ts';
 
-export interface AppSettings {
-  readonly engine: Engine;
-  readonly reader: Reader;
-  /** None when this node serves no API but only works. */
-  readonly routes: readonly Route[];
-  /** The address under which callers know this server, without a slash at its end. */
-  readonly publicUrl: () => string;
-  /** Networks of the proxies whose `X-Forwarded-For` counts. */
-  readonly trustedProxies: readonly string[];
-  /** Names and addresses that may be in the Host header besides the public URL's and loopback. */
-  readonly allowedHosts: readonly string[];
-  /** Where `docUrl` of an error points: an address, or a path on this server. */
-  readonly docsUrl: () => string;
-  readonly rateLimiter: RateLimiter | undefined;
-  readonly metrics: Metrics | undefined;
-  readonly tracing?: RequestTracing | undefined;
-  /** Where answered requests are left; undefined where nobody reads them. */
-  readonly requestLog: RequestSink | undefined;
-  /** Where it is noted which operations and errors keys have met. */
-  readonly coverage: CoverageSink | undefined;
-  /** Each writes what is gathered so far, for who reads it. */
-  readonly writtenBehind: Readonly<Record<WrittenBehind, () => Promise<void>>>;
-  readonly streams: EventStreams;
-  /** Whether the node can serve; a sentence says why not. */
-  readonly readiness: () => Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: string }>;
-  /** Commands that take several transactions, by name: each is carried out from its first to its last. */
-  readonly errands: ReadonlyMap<string, (submission: Submission) => Promise<Answer>>;
-  /** Counts the requests that fault plans may hit. */
-  readonly faults: FaultCounter;
-  /** None when this node serves no console. */
+export interface AppSettings extends HttpSettings {
+  /** Undefined when this node does not serve the console. */
   readonly console: Console | undefined;
-  /** None where nobody is the operator. */
+  /** Undefined when there is no operator token. */
   readonly operator: OperatorSettings | undefined;
-  /** Where the build has put the docs. */
-  readonly docs: URL;
-  /** The JSON Schema of seed files, for editors. */
-  readonly seedSchema: object;
-  readonly logLevel: string;
-  readonly wallClock: () => number;
-  /** For what is kept or limited for a while: it goes on also where the wall clock stands. */
-  readonly uptime: () => number;
-  /** How long clients are waited for, and what they may have unanswered; as on a real server by default. */
-  readonly patience?: Patience;
-  readonly requestQueue?: RequestQueueSettings;
 }
 
 // A long id is as unknown as a short one: it must reach the handler and be a record that is not there.
@@ -143,11 +90,6 @@ export function createApp(settings: AppSettings): FastifyInstance {
     return serving.refuse(request, reply, refusal);
   });
   return app;
-}
-
-export function pathOf(request: FastifyRequest): string {
-  const query = request.url.indexOf('?');
-  return query === -1 ? request.url : request.url.slice(0, query);
 }
 
 /** JSON is read by our own reader: what JSON.parse lets pass (duplicate keys, unsafe integers) would be lost silently. */

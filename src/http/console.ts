@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { People } from '../identity/people.ts';
 import type { ConsoleRoute } from '../kernel/route.ts';
-import type { AppSettings } from './app.ts';
 import { addConsolePages } from './console-pages.ts';
 import { addConsoleRoutes } from './console-routes.ts';
 import { addSessionRoutes } from './console-session.ts';
 import { addConsoleSnapshots, type TakeSnapshot } from './console-snapshots.ts';
 import { addConsoleStream } from './console-stream.ts';
 import type { Serving } from './serve.ts';
+import type { HttpSettings } from './settings.ts';
 
 /** What the console needs besides what the API has. */
 export interface Console {
@@ -23,7 +23,7 @@ export interface Console {
 
 export function addConsole(
   app: FastifyInstance,
-  settings: AppSettings,
+  settings: HttpSettings,
   console: Console,
   serving: Serving,
 ): void {

@@ -2,19 +2,19 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { apiVersion, resourceBody } from '../kernel/envelope.ts';
 import { refuse } from '../kernel/errors.ts';
 import { eventCatalogue } from '../resources/index.ts';
-import type { AppSettings } from './app.ts';
 import { addDocs } from './docs.ts';
 import { buildDocument, DocumentCache, sendDocument } from './document.ts';
 import { addMetrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 import { jsonType, sendJson, sendRefusal } from './send.ts';
+import type { HttpSettings } from './settings.ts';
 
 // The address is part of the document, and is known only once the server listens: one entry before and one after that.
 const openApiDocumentsMax = 2;
 const schemaType = 'application/schema+json; charset=utf-8';
 
 /** What needs no key: health, documents and, when switched on, metrics. */
-export function addPublicRoutes(app: FastifyInstance, settings: AppSettings): void {
+export function addPublicRoutes(app: FastifyInstance, settings: HttpSettings): void {
   const { routes, publicUrl, metrics } = settings;
   const named = (reply: FastifyReply) =>
     reply.headers({ 'Request-Id': reply.request.id, 'Api-Version': apiVersion });

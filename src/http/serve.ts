@@ -16,12 +16,12 @@ import type {
   Writing,
 } from '../kernel/route.ts';
 import { ExpandQuery, strict } from '../kernel/schema.ts';
-import { type AppSettings, pathOf } from './app.ts';
 import { RequestFaults } from './faults.ts';
 import { claim, readIdempotencyKey } from './idempotency.ts';
 import { Refused } from './refused.ts';
 import { sendAnswer, sendJson, sendRefusal, sendText } from './send.ts';
-import { assertTarget, targetOf } from './target.ts';
+import type { HttpSettings } from './settings.ts';
+import { assertTarget, pathOf, targetOf } from './target.ts';
 import { compileBody, compileQuery } from './validate.ts';
 
 declare module 'fastify' {
@@ -60,7 +60,7 @@ const unaudited: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'internal_err
  * checks is that of the contract: route, caller, right, headers, body, existence, state, meaning; the last three are the
  * machine's.
  */
-export function createServing(app: FastifyInstance, settings: AppSettings): Serving {
+export function createServing(app: FastifyInstance, settings: HttpSettings): Serving {
   const { engine, reader, wallClock } = settings;
   app.decorateRequest('principal', null);
   app.decorateRequest('idempotencyKey', '');

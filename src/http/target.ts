@@ -30,3 +30,8 @@ export function targetOf(
   if (own) return { resource, id: own(principal), isClaimed: false };
   return { resource, id: (params as { readonly id?: string }).id ?? '', isClaimed: true };
 }
+
+export function pathOf(request: FastifyRequest): string {
+  const query = request.url.indexOf('?');
+  return query === -1 ? request.url : request.url.slice(0, query);
+}

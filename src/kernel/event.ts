@@ -1,5 +1,4 @@
 import { type TSchema, Type } from 'typebox';
-import type { CommandContext } from './command.ts';
 import { apiVersion, type Presented } from './envelope.ts';
 import { instantToText } from './list.ts';
 import { id as idOf, Time } from './schema.ts';
@@ -48,12 +47,20 @@ export function payloadSchema(types: readonly string[], data: TSchema) {
   });
 }
 
+/** The application and the request that an event comes from. */
+export interface EventOrigin {
+  readonly orgId: string;
+  readonly appId: string | null;
+  readonly requestId: string;
+  readonly now: Instant;
+}
+
 /**
  * An event that somebody asked for. It tells of the record that its data names, and of the version that it has, as far as
  * it says so; else of itself.
  */
 export function askedEvent(
-  { orgId, appId, requestId, now }: CommandContext,
+  { orgId, appId, requestId, now }: EventOrigin,
   id: string,
   { type, data }: { type: string; data: Readonly<Record<string, unknown>> },
 ): EventRow {

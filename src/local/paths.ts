@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
-/** The package folder. This module is two folders below it, as a source file and in the build. */
-export const packageRoot = new URL('../../', import.meta.url);
+/** The package folder: the nearest one above with a package.json. How far that is differs between sources, build and bundle. */
+export const packageRoot = nearestPackage(new URL('./', import.meta.url));
 
 /** What the build made. Code that was not built uses it too: a worker thread runs from JavaScript only. */
 export const built = new URL('dist/', packageRoot);
@@ -11,4 +11,11 @@ export function packageVersion(): string {
     version: string;
   };
   return manifest.version;
+}
+
+function nearestPackage(folder: URL): URL {
+  if (existsSync(new URL('package.json', folder))) return folder;
+  const above = new URL('../', folder);
+  if (above.href === folder.href) throw new Error(`no package.json above ${import.meta.url}`);
+  return nearestPackage(above);
 }

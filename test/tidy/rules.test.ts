@@ -1,6 +1,5 @@
 // Each rule is shown to fail on a bad tree and to keep quiet on a good one. The import directions have their own file.
 import { describe, expect, test } from 'vitest';
-import { circles } from './circles.ts';
 import { length, longFiles } from './length.ts';
 import { names } from './names.ts';
 import { purity } from './purity.ts';
@@ -41,30 +40,6 @@ describe('slices', () => {
   });
   test('index.ts is the one file beside the resources', () => {
     expect(check(slices, 'src/resources/index.ts')).toEqual([]);
-  });
-});
-
-describe('circles', () => {
-  const machine = (name: string, ...uses: string[]) =>
-    source(
-      `src/resources/${name}/machine.ts`,
-      uses.map((used) => `import { row } from '../${used}/machine.ts';`).join('\n'),
-    );
-  test('machines may build on each other', () => {
-    const tree = [
-      machine('payments'),
-      machine('refunds', 'payments'),
-      machine('moves', 'payments', 'refunds'),
-    ];
-    expect(circles(tree)).toEqual([]);
-  });
-  test('a circle is found at each of its files, however long it is', () => {
-    const tree = [machine('payments', 'moves'), machine('refunds', 'payments'), machine('moves', 'refunds')];
-    expect(circles(tree).map(print)).toEqual([
-      expect.stringContaining('payments/machine.ts -> src/resources/moves/machine.ts -> '),
-      expect.stringContaining('refunds/machine.ts:1 circles'),
-      expect.stringContaining('moves/machine.ts:1 circles'),
-    ]);
   });
 });
 

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { circles } from './circles.ts';
 import { directions } from './directions.ts';
 import { length, longFiles } from './length.ts';
 import { names } from './names.ts';
@@ -15,17 +14,7 @@ import { readTree } from './tree.ts';
 // docs/states.md, docs/events.md, docs/scenarios.md, migrations/schema.golden.txt, schemas/, sdk/generated/. That they are fresh is tested
 // in test/golden.test.ts.
 
-const rules: readonly Rule[] = [
-  directions,
-  circles,
-  slices,
-  names,
-  purity,
-  statuses,
-  length,
-  tenancy,
-  traces,
-];
+const rules: readonly Rule[] = [directions, slices, names, purity, statuses, length, tenancy, traces];
 
 test('the tree obeys every rule', () => {
   const tree = readTree();
