@@ -20,8 +20,8 @@ import { CoverageJournal } from './engine/coverage-journal.ts';
 import { forgetTrails, sweepDeleted } from './engine/deletion.ts';
 import { Engine } from './engine/engine.ts';
 import { FaultCounter } from './engine/fault-counter.ts';
+import { randomIdGenerator, seededIdGenerator, seededNow } from './engine/id-generator.ts';
 import { newSuffix } from './engine/ids.ts';
-import { randomMint, seededMint, seededNow } from './engine/mint.ts';
 import { RequestJournal } from './engine/request-journal.ts';
 import { Seals } from './engine/seals.ts';
 import { hashOfToken } from './engine/tokens.ts';
@@ -130,14 +130,15 @@ function assemble(
   people: People,
   onLog: (log: FastifyInstance['log']) => void,
 ): Omit<Server, 'migrated'> & { start(): Promise<void> } {
-  const mint = config.deterministic === undefined ? randomMint : seededMint(config.deterministic);
-  const wallClock = mint.isSeeded ? () => seededNow : Date.now;
+  const idGenerator =
+    config.deterministic === undefined ? randomIdGenerator : seededIdGenerator(config.deterministic);
+  const wallClock = idGenerator.isSeeded ? () => seededNow : Date.now;
   const uptime = () => performance.now();
   const operatorToken = operatorTokenOf(config);
   let address = config.publicUrl ?? '';
   const publicUrl = () => address;
   // With a seed an error has the same bytes on every port: a path, which clients resolve against the server's address.
-  const docsUrl = () => `${mint.isSeeded ? (config.publicUrl ?? '') : address}/docs`;
+  const docsUrl = () => `${idGenerator.isSeeded ? (config.publicUrl ?? '') : address}/docs`;
   const { metrics, tracing } = telemetry;
   const reader = telemetry.reading(createReader(database));
   const engine = new Engine(telemetry.traced(database), {
@@ -146,7 +147,7 @@ function assemble(
     presentEntry,
     docsUrl,
     vault,
-    mint,
+    idGenerator,
     onCommit: (committed) => {
       deliveries.onCommit(committed);
       sealer.onCommit(committed);
@@ -207,7 +208,7 @@ function assemble(
   const reset = resetErrand({ engine, reader, requestLog });
   const snapshots = new Snapshots({
     store: new SnapshotStore(database, findBooksProblem),
-    ...{ vault, mint, wallClock },
+    ...{ vault, idGenerator: idGenerator, wallClock },
     onWebhooks: (webhooks) => deliveries.learn(webhooks),
   });
   const coverage = new Coverage({

@@ -3,7 +3,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { Answer, Submission } from '../engine/submission.ts';
 import { systemCommand } from '../engine/system-command.ts';
 import { newApiKey } from '../engine/tokens.ts';
-import { defaultTerms } from '../kernel/application-settings.ts';
+import { defaultApplicationSettings } from '../kernel/application-settings.ts';
 import type { CommandKind } from '../kernel/command.ts';
 import type { Presented } from '../kernel/envelope.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
@@ -93,8 +93,8 @@ export class Operator {
     const { name, application, scopes, keyName, mayReset } = asked;
     const expiresAt = this.#expiry(asked.expiresAt);
     if (typeof expiresAt === 'object' && expiresAt !== null) return expiresAt;
-    const { mint } = this.#settings.engine;
-    const orgId = formatId('organization', mint.organization(name));
+    const { idGenerator } = this.#settings.engine;
+    const orgId = formatId('organization', idGenerator.organization(name));
     const input = {
       name,
       applicationName: application?.name ?? defaultName,
@@ -139,7 +139,7 @@ export class Operator {
     const orgIds = await findExpiredOrganizations(reader, realTime(), expiredInRoundMax);
     let deleted = 0;
     for (const orgId of orgIds) {
-      const suffix = engine.mint.own(orgId);
+      const suffix = engine.idGenerator.background(orgId);
       const place = { orgId, appId: null };
       const { code } = await remove(
         systemCommand(deleteOrganization, { name: null }, place, 'expiry', wallClock(), suffix),
@@ -251,7 +251,7 @@ export class Operator {
     orgId: string,
     appId: string | null,
   ): Submission {
-    const { mint } = this.#settings.engine;
+    const { idGenerator } = this.#settings.engine;
     return {
       kind,
       input,
@@ -261,11 +261,11 @@ export class Operator {
       context: {
         orgId,
         appId,
-        terms: defaultTerms,
+        settings: defaultApplicationSettings,
         actor: { kind: 'system', id: 'operator' },
         requestId: request.id,
         ip: request.ip,
-        suffix: mint.isSeeded ? mint.own(orgId) : suffixOf(request),
+        suffix: idGenerator.isSeeded ? idGenerator.background(orgId) : suffixOf(request),
       },
     };
   }

@@ -5,7 +5,7 @@ import { retryProfileNames } from '../kernel/retry.ts';
 import { PersonEmail, strict, text } from '../kernel/schema.ts';
 import { providerNames } from '../provider/index.ts';
 import { apiKeyPattern } from '../resources/api-keys/table.ts';
-import { termsSchema } from '../resources/applications/api.ts';
+import { settingsSchema } from '../resources/applications/api.ts';
 import { eventCatalogue } from '../resources/index.ts';
 import { eventFilters } from '../resources/webhooks/api.ts';
 import { webhookSecretPattern } from '../resources/webhooks/machine.ts';
@@ -115,7 +115,7 @@ const Application = strict({
   name: name(
     'Name of the application, unique in the organization. A changed name declares another application.',
   ),
-  ...termsSchema(providerNames, filters),
+  ...settingsSchema(providerNames, filters),
   webhooks: Type.Optional(
     Type.Array(Webhook, { maxItems: 100, description: 'Webhook endpoints, identified by their URL.' }),
   ),

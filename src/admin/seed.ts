@@ -18,7 +18,7 @@ import { isScope, roles } from '../kernel/permissions.ts';
 import type { Reader } from '../kernel/route.ts';
 import { declareApiKey } from '../resources/api-keys/machine.ts';
 import { findKeyOwner } from '../resources/api-keys/store.ts';
-import { type AskedTerms, termsOf } from '../resources/applications/api.ts';
+import { type RequestedSettings, settingsOf } from '../resources/applications/api.ts';
 import { declareApplication } from '../resources/applications/machine.ts';
 import { declareOrganization } from '../resources/organizations/machine.ts';
 import { declareMember, memberIdOf } from '../resources/organizations/member-machine.ts';
@@ -114,7 +114,14 @@ export async function applySeed(
     const declare = async <Input>(kind: CommandKind<Input>, input: Input): Promise<void> => {
       for (let attempt = 1; ; attempt += 1) {
         const { code } = await engine.submit(
-          systemCommand(kind, input, { orgId, appId: null }, 'seed', wallClock(), engine.mint.own(orgId)),
+          systemCommand(
+            kind,
+            input,
+            { orgId, appId: null },
+            'seed',
+            wallClock(),
+            engine.idGenerator.background(orgId),
+          ),
         );
         if (code === null) return;
         // A database connection that is lost here, as in a failover, must not fail the start. Declaring again has no second effect.
@@ -138,7 +145,7 @@ export async function applySeed(
       await declare(declareApplication, {
         id: appId,
         name: application.name,
-        terms: termsOf(application as AskedTerms),
+        settings: settingsOf(application as RequestedSettings),
       });
       for (const key of application.apiKeys ?? [])
         await declare(declareApiKey, await keyInput(key, orgId, appId, reader));

@@ -38,7 +38,7 @@ export async function importFile(
       }
       const { organization, webhooks } = result;
       const place = { orgId: organization.id, appId: null };
-      const suffix = engine.mint.own(organization.id);
+      const suffix = engine.idGenerator.background(organization.id);
       await engine.submit(systemCommand(importOrganization, null, place, 'operator', wallClock(), suffix));
       said.push(`Organization "${organization.name}" (${organization.id}) was imported.`);
       for (const { url, secret } of webhooks)

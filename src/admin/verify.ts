@@ -256,9 +256,9 @@ async function brokenSeals(
   );
   const reader = { rows: connection.query.bind(connection) };
   const differences: Difference[] = [];
-  const add = (orgId: string, { seal, words }: SealProblem) => {
+  const add = (orgId: string, { seal, message }: SealProblem) => {
     const subject = seal === null ? 'no seal' : `seal ${seal}`;
-    differences.push({ orgId, subject, expected: 'the audit trail as it was sealed', found: words });
+    differences.push({ orgId, subject, expected: 'the audit trail as it was sealed', found: message });
   };
   for (const head of noted) {
     const problem = await headProblem(reader, head);

@@ -32,7 +32,7 @@ export interface Database extends Connection {
   readonly kind: 'pglite' | 'postgres';
   readonly connections: Connections;
   /** How many batches may be under way at once: PGlite has one connection, so a second would only wait. */
-  readonly lanesMax: number;
+  readonly batchesInFlightMax: number;
   /**
    * Runs `work` in one transaction on a connection of its own: `begin` travels with the first statement. Only the
    * connection handed in may be used inside. A query on the database itself would wait for a second connection, which

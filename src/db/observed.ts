@@ -7,7 +7,7 @@ export function observed(database: Database, observe: StatementObserver): Databa
   const { query, finish, script } = observedConnection(database, observe);
   return {
     kind: database.kind,
-    lanesMax: database.lanesMax,
+    batchesInFlightMax: database.batchesInFlightMax,
     get connections() {
       return database.connections;
     },

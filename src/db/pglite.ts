@@ -64,7 +64,7 @@ export async function openPglite(options: PgliteOptions): Promise<Database> {
   return openPool({
     kind: 'pglite',
     connectionsMax: 1,
-    lanesMax: 1,
+    batchesInFlightMax: 1,
     opened,
     ...(limits === undefined ? {} : { limits }),
     target: () => ({

@@ -8,7 +8,7 @@ import { type Hosts, TakesNoWrites } from './hosts.ts';
 export interface PoolSettings {
   readonly kind: Database['kind'];
   readonly connectionsMax: number;
-  readonly lanesMax: number;
+  readonly batchesInFlightMax: number;
   /** How pg reaches the server, asked for each connection: a connection string, or a stream of our own to PGlite. */
   readonly target: () => pg.ClientConfig;
   /** Where there is more than one host: what fails makes it look for the one that takes writes. */
@@ -181,7 +181,7 @@ export function openPool(settings: PoolSettings): Database {
 
   return {
     kind,
-    lanesMax: settings.lanesMax,
+    batchesInFlightMax: settings.batchesInFlightMax,
     get connections() {
       const { totalCount: open, idleCount: idle, waitingCount: waiting } = pool;
       return { max: settings.connectionsMax, open, idle, waiting };

@@ -7,7 +7,7 @@ const connectionsMax = 10;
  * Two batches under way keep PostgreSQL busy with one while the other is being decided and encoded; a third only makes
  * batches smaller.
  */
-const lanesMax = 2;
+const batchesInFlightMax = 2;
 
 export function openPostgres(
   databaseUrl: string,
@@ -18,7 +18,7 @@ export function openPostgres(
   return openPool({
     kind: 'postgres',
     connectionsMax,
-    lanesMax,
+    batchesInFlightMax,
     target: () => ({ connectionString: hosts.current, application_name: 'sandbank', keepAlive: true }),
     hosts,
     ...(limits === undefined ? {} : { limits }),

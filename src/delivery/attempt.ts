@@ -3,7 +3,7 @@ import type { Vault } from '../engine/vault.ts';
 import { clockNow } from '../kernel/clock.ts';
 import { apiVersion } from '../kernel/envelope.ts';
 import { eventPayload } from '../kernel/event.ts';
-import { mintedAt } from '../kernel/ids.ts';
+import { idTimestamp } from '../kernel/ids.ts';
 import { waitAfter } from '../kernel/retry.ts';
 import type { Instant } from '../kernel/table.ts';
 import type { DeliveryMeasures, DeliveryTracing, TracedAttempt } from '../telemetry/ports.ts';
@@ -26,7 +26,7 @@ export interface AttemptSettings extends Watching {
    * they answer with are real.
    */
   readonly realTime: () => Instant;
-  readonly engine: Pick<Engine, 'mint'>;
+  readonly engine: Pick<Engine, 'idGenerator'>;
 }
 
 const unsigned: Outcome = {
@@ -63,7 +63,7 @@ export async function attemptDelivery(
     attempt.durationMs / 1_000,
   );
   const isNew = claim.trigger === 'event' && claim.attempts === 0 && attempt.error === null;
-  if (isNew) measures.arrived(Math.max(0, wallClock() - mintedAt(claim.eventId)) / 1_000);
+  if (isNew) measures.arrived(Math.max(0, wallClock() - idTimestamp(claim.eventId)) / 1_000);
   return attempt;
 }
 
@@ -118,7 +118,7 @@ async function carryOut(
   if (!outcome) return undefined;
   const { retryAfterSeconds, ...shown } = outcome;
   const isDelivered = shown.error === null;
-  const spread = engine.mint.fraction(`${claim.id} ${claim.attempts}`);
+  const spread = engine.idGenerator.fraction(`${claim.id} ${claim.attempts}`);
   const profile = claim.trigger === 'test' ? 'none' : claim.retryProfile;
   const wait = isDelivered ? null : waitAfter(profile, claim.tries + 1, retryAfterSeconds, spread);
   return {
@@ -144,7 +144,7 @@ async function carryOut(
  * at the very instant at which it fell due, as everything else that an advance brings about.
  */
 export function appTime(claim: ClaimedDelivery, wallNow: Instant): Instant {
-  const { advanceRequestId, dueAt, createdAt, offsetMs, standsAt } = claim;
+  const { advanceRequestId, dueAt, createdAt, offsetMs, frozenAt } = claim;
   if (advanceRequestId !== null) return Math.max(dueAt, createdAt);
-  return clockNow({ offsetMs: offsetMs ?? 0n, standsAt }, wallNow);
+  return clockNow({ offsetMs: offsetMs ?? 0n, frozenAt }, wallNow);
 }

@@ -5,8 +5,8 @@ import type { Instant } from '../kernel/table.ts';
 import { type AttemptSettings, attemptDelivery } from './attempt.ts';
 import { AttemptRecorder, type RecordedAttempt } from './attempt-recorder.ts';
 import { DeliveryCapacity } from './capacity.ts';
-import { Lane, restMs } from './endpoint-queue.ts';
-import { strikeDeliveries } from './faults.ts';
+import { EndpointQueue, restMs } from './endpoint-queue.ts';
+import { injectFaults } from './faults.ts';
 import type { ClaimedDelivery, DeliveryQueue, EndpointKey } from './queue.ts';
 
 export interface DelivererSettings extends Omit<AttemptSettings, 'engine'> {
@@ -33,14 +33,14 @@ const graceMsMax = 2_000;
 
 /**
  * Sends what is due. An endpoint is wanted when somebody says that it may have something due; a claim takes of it what its
- * lane has room for; the lane sends as many at once as the endpoint wants; what came of it is marked, many in one go.
+ * queue has room for; the queue sends as many at once as the endpoint wants; what came of it is marked, many in one go.
  *
- * Every endpoint has a queue, a lane and a limit of its own, so one that hangs fills its own limit and nobody else's. A process
+ * Every endpoint has a queue, a queue and a limit of its own, so one that hangs fills its own limit and nobody else's. A process
  * that dies leaves leases behind, and whoever claims them after their end sends again: at least once, under the same event id.
  */
 export class Deliverer {
   readonly #settings: DelivererSettings;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #queues = new Map<string, EndpointQueue>();
   readonly #wanted = new Set<string>();
   readonly #starved = new Set<string>();
   readonly #capacity = new DeliveryCapacity();
@@ -68,25 +68,25 @@ export class Deliverer {
   /** This endpoint may have something due. */
   wake(endpoint: EndpointKey): void {
     const key = keyOf(endpoint);
-    let lane = this.#lanes.get(key);
-    if (!lane) {
-      lane = new Lane({ orgId: endpoint.orgId, webhookId: endpoint.webhookId });
-      this.#lanes.set(key, lane);
+    let queue = this.#queues.get(key);
+    if (!queue) {
+      queue = new EndpointQueue({ orgId: endpoint.orgId, webhookId: endpoint.webhookId });
+      this.#queues.set(key, queue);
     }
-    lane.mayHaveMore = true;
+    queue.mayHaveMore = true;
     this.#wanted.add(key);
     this.#schedule();
   }
 
   /** The endpoint was changed: what waits for it goes by what it was, so it is given back and claimed anew. */
   refresh(endpoint: EndpointKey): void {
-    const lane = this.#lanes.get(keyOf(endpoint));
-    this.#giveBack(lane?.clear() ?? [], endpoint);
+    const queue = this.#queues.get(keyOf(endpoint));
+    this.#giveBack(queue?.clear() ?? [], endpoint);
   }
 
   /** All of them, or those of an organization that was reset: what waits for its endpoints is not there any more. */
   refreshAll(orgId?: string): void {
-    for (const { endpoint } of this.#lanes.values())
+    for (const { endpoint } of this.#queues.values())
       if (orgId === undefined || endpoint.orgId === orgId) this.refresh(endpoint);
   }
 
@@ -125,93 +125,100 @@ export class Deliverer {
     if (this.#isStopping || this.#isClaiming || this.#capacity.isFull) return;
     const bytesMax = this.#capacity.claimBytes;
     const open = [...this.#wanted].filter((key) => {
-      const lane = this.#lanes.get(key);
+      const queue = this.#queues.get(key);
       // An attempt that is recorded makes room for its organization, and schedules the next claim.
-      return !lane || (!lane.isLeaving && this.#capacity.canClaim(lane.endpoint.orgId));
+      return !queue || (!queue.isLeaving && this.#capacity.canClaim(queue.endpoint.orgId));
     });
     // From a random place on: processes that hear the same at the same time begin with different endpoints.
-    const from = Math.floor(this.#settings.engine.mint.fraction('claims') * open.length);
+    const from = Math.floor(this.#settings.engine.idGenerator.fraction('claims') * open.length);
     const turned = [...open.slice(from), ...open.slice(0, from)];
     let rowsLeft = claimRowsMax;
     const asked = turned.slice(0, endpointsInClaimMax).flatMap((key) => {
       if (rowsLeft <= 0) return [];
       this.#wanted.delete(key);
-      const lane = this.#lanes.get(key);
-      const room = Math.min(lane?.room ?? 0, rowsLeft);
+      const queue = this.#queues.get(key);
+      const room = Math.min(queue?.room ?? 0, rowsLeft);
       rowsLeft -= room;
-      return lane && room > 0 ? [{ key, lane, room }] : [];
+      return queue && room > 0 ? [{ key, queue, room }] : [];
     });
     if (asked.length === 0) return;
     this.#isClaiming = true;
     // What is said while the claim is under way may be too late for it, and is kept for the next.
-    for (const { lane } of asked) {
-      lane.mayHaveMore = false;
-      lane.isAsked = true;
+    for (const { queue } of asked) {
+      queue.mayHaveMore = false;
+      queue.isAsked = true;
     }
     try {
       const now = wallClock();
       const leaseUntil = now + leaseMs;
-      const endpoints = asked.map(({ lane, room }) => ({ ...lane.endpoint, room }));
+      const endpoints = asked.map(({ queue, room }) => ({ ...queue.endpoint, room }));
       const { claims: claimed, hasMore } = await queue.claim(endpoints, {
         wallNow: now,
         leaseUntil,
         bytesMax,
       });
-      const sendable = await strikeDeliveries(claimed, leaseUntil, this.#settings);
+      const sendable = await injectFaults(claimed, leaseUntil, this.#settings);
       const byLane = new Map<string, ClaimedDelivery[]>(asked.map(({ key }) => [key, []]));
       for (const { claim: struck, leaseUntil: until } of sendable) {
         const claim = this.#capacity.hold(struck);
         this.#leases.set(claim, until);
         byLane.get(keyOf(claim))?.push(claim);
       }
-      for (const { key, lane, room } of asked) {
+      for (const { key, queue, room } of asked) {
         const own = byLane.get(key) ?? [];
-        lane.add(own, room);
-        lane.mayHaveMore ||= hasMore;
-        if (sendable.length < claimed.length) this.#look(key, lane, claimed, room, own.length);
+        queue.add(own, room);
+        queue.mayHaveMore ||= hasMore;
+        if (sendable.length < claimed.length) this.#look(key, queue, claimed, room, own.length);
         // A clock that is on its way waits for all of them.
-        if (lane.isAiling && own.some(({ advanceRequestId }) => advanceRequestId === null)) this.#rest(lane);
-        this.#send(key, lane);
+        if (queue.isAiling && own.some(({ advanceRequestId }) => advanceRequestId === null))
+          this.#rest(queue);
+        this.#send(key, queue);
       }
     } catch (error) {
       onError(error, 'deliveries were not claimed');
     }
-    for (const { key, lane } of asked) {
-      lane.isAsked = false;
-      this.#tidy(key, lane);
+    for (const { key, queue } of asked) {
+      queue.isAsked = false;
+      this.#tidy(key, queue);
     }
     this.#isClaiming = false;
     this.#schedule();
   }
 
   /** Where fault plans have taken something away, there may be more: what was not claimed for want of room, or was let go of. */
-  #look(key: string, lane: Lane, claimed: readonly ClaimedDelivery[], room: number, left: number): void {
+  #look(
+    key: string,
+    queue: EndpointQueue,
+    claimed: readonly ClaimedDelivery[],
+    room: number,
+    left: number,
+  ): void {
     const own = claimed.filter((claim) => keyOf(claim) === key);
     const isUnderWay = own.some(({ advanceRequestId }) => advanceRequestId !== null);
-    if (own.length >= room || (isUnderWay && left < own.length)) lane.mayHaveMore = true;
+    if (own.length >= room || (isUnderWay && left < own.length)) queue.mayHaveMore = true;
   }
 
-  #rest(lane: Lane): void {
-    if (lane.isResting) return;
-    lane.isResting = true;
+  #rest(queue: EndpointQueue): void {
+    if (queue.isResting) return;
+    queue.isResting = true;
     setTimeout(() => {
-      lane.isResting = false;
-      this.wake(lane.endpoint);
+      queue.isResting = false;
+      this.wake(queue.endpoint);
     }, restMs).unref();
   }
 
   /** Begins as many as the endpoint takes at once. */
-  #send(key: string, lane: Lane): void {
+  #send(key: string, queue: EndpointQueue): void {
     const { wallClock } = this.#settings;
-    for (let next = lane.peek(); next && !this.#isStopping; next = lane.peek()) {
+    for (let next = queue.peek(); next && !this.#isStopping; next = queue.peek()) {
       const isOpen = this.#startsLeft > 0 && this.#capacity.canSend(next) && !this.#recorder.isFull;
       if (!isOpen) this.#starved.add(key);
-      const claim = isOpen ? lane.next() : undefined;
+      const claim = isOpen ? queue.next() : undefined;
       if (!claim) break;
       if ((this.#leases.get(claim) ?? 0) - wallClock() < sendableMs) {
         // It has become slow since this was claimed. What waits is given back as if it had not been.
-        lane.ended(claim, limits.webhookTimeoutMs, false);
-        this.#giveBack([claim, ...lane.clear()], lane.endpoint);
+        queue.ended(claim, limits.webhookTimeoutMs, false);
+        this.#giveBack([claim, ...queue.clear()], queue.endpoint);
         break;
       }
       const startedAt = performance.now();
@@ -219,12 +226,12 @@ export class Deliverer {
       this.#capacity.begin(claim);
       void this.deliver(claim, (isDelivered) => {
         this.#capacity.end(claim);
-        lane.ended(claim, performance.now() - startedAt, isDelivered);
+        queue.ended(claim, performance.now() - startedAt, isDelivered);
         this.#starved.add(key);
         this.#feed();
       });
     }
-    if (lane.mayHaveMore && lane.room > 0) this.#wanted.add(key);
+    if (queue.mayHaveMore && queue.room > 0) this.#wanted.add(key);
     this.#schedule();
   }
 
@@ -244,17 +251,17 @@ export class Deliverer {
     this.#starved.clear();
     const fed: string[] = [];
     for (const key of keys) {
-      const lane = this.#lanes.get(key);
-      if (!lane) continue;
-      const before = lane.sending.size;
-      this.#send(key, lane);
-      if (lane.sending.size > before && this.#starved.delete(key)) fed.push(key);
+      const queue = this.#queues.get(key);
+      if (!queue) continue;
+      const before = queue.sending.size;
+      this.#send(key, queue);
+      if (queue.sending.size > before && this.#starved.delete(key)) fed.push(key);
     }
     for (const key of fed) this.#starved.add(key);
   }
 
-  #tidy(key: string, lane: Lane): void {
-    if (lane.isIdle) this.#lanes.delete(key);
+  #tidy(key: string, queue: EndpointQueue): void {
+    if (queue.isIdle) this.#queues.delete(key);
   }
 
   /** Sends what this process has claimed; resolves when what came of it is marked. */
@@ -277,14 +284,14 @@ export class Deliverer {
   }
 
   /** The endpoints of a batch that this process has nothing more for. */
-  #left(batch: readonly RecordedAttempt[]): readonly Lane[] {
+  #left(batch: readonly RecordedAttempt[]): readonly EndpointQueue[] {
     const waiting = new Set(this.#recorder.pending.map(({ claim }) => keyOf(claim)));
     const keys = new Set(batch.map(({ claim }) => keyOf(claim)));
     return [...keys].flatMap((key) => {
-      const lane = this.#lanes.get(key);
-      if (!lane?.isIdle || waiting.has(key)) return [];
-      lane.isLeaving = true;
-      return [lane];
+      const queue = this.#queues.get(key);
+      if (!queue?.isIdle || waiting.has(key)) return [];
+      queue.isLeaving = true;
+      return [queue];
     });
   }
 
@@ -295,10 +302,10 @@ export class Deliverer {
       if (attempt.status === 'pending' && claim.advanceRequestId !== null) this.wake(claim);
       for (const resolve of this.#waiters.get(claim.appId)?.splice(0) ?? []) resolve();
       this.#waiters.delete(claim.appId);
-      const lane = this.#lanes.get(keyOf(claim));
-      if (!lane) continue;
-      lane.isLeaving = false;
-      this.#tidy(keyOf(claim), lane);
+      const queue = this.#queues.get(keyOf(claim));
+      if (!queue) continue;
+      queue.isLeaving = false;
+      this.#tidy(keyOf(claim), queue);
     }
     this.#feed();
     this.#schedule();
@@ -312,7 +319,7 @@ export class Deliverer {
     const until = performance.now() + graceMsMax;
     const isBusy = () => this.sending > 0 || this.#recorder.isRunning || this.#isClaiming;
     while (isBusy() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
-    const sent = new Set([...this.#lanes.values()].flatMap((lane) => [...lane.sending]));
+    const sent = new Set([...this.#queues.values()].flatMap((queue) => [...queue.sending]));
     await sender.stop();
     const left = [...this.#leases.keys()].map((claim) => ({ ...claim, isSent: sent.has(claim) }));
     try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Lane } from './endpoint-queue.ts';
+import { EndpointQueue } from './endpoint-queue.ts';
 import type { ClaimedDelivery } from './queue.ts';
 
 let made = 0;
@@ -10,12 +10,12 @@ const claims = (count: number, concurrencyMax = 10): ClaimedDelivery[] =>
   });
 
 const opened = (concurrencyMax = 10) => {
-  const lane = new Lane({ orgId: 'org', webhookId: 'whk' });
+  const lane = new EndpointQueue({ orgId: 'org', webhookId: 'whk' });
   lane.mayHaveMore = false;
   return { lane, fill: (count: number, room = 1_000) => lane.add(claims(count, concurrencyMax), room) };
 };
 
-const begin = (lane: Lane): ClaimedDelivery[] => {
+const begin = (lane: EndpointQueue): ClaimedDelivery[] => {
   const begun: ClaimedDelivery[] = [];
   for (let next = lane.next(); next; next = lane.next()) begun.push(next);
   return begun;

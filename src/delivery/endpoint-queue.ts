@@ -22,7 +22,7 @@ const paceShare = 0.25;
  * the rest waits in order. A quick endpoint is claimed many for, so that a claim costs little each; a slow one no more than
  * can be sent at once, so that no lease ends in the queue.
  */
-export class Lane {
+export class EndpointQueue {
   readonly endpoint: EndpointKey;
   readonly #waiting: ClaimedDelivery[] = [];
   readonly #sending = new Set<ClaimedDelivery>();

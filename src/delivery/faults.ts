@@ -39,7 +39,7 @@ function isFirst({ trigger, attempts }: ClaimedDelivery): boolean {
  * Lets the plans of applications hit what was claimed, in order, and gives back what is left to be sent now. What is delayed or
  * held is let go of: it is claimed again when its time has come, and is sent then like any other.
  */
-export async function strikeDeliveries(
+export async function injectFaults(
   claims: readonly ClaimedDelivery[],
   leaseUntil: Instant,
   settings: DeliveryFaultsSettings,
@@ -50,7 +50,7 @@ export async function strikeDeliveries(
   for (const claim of claims)
     byEndpoint.set(claim.webhookId, [...(byEndpoint.get(claim.webhookId) ?? []), claim]);
   const struck = await Promise.all(
-    [...byEndpoint.values()].map((own) => strikeEndpoint(own, leaseUntil, settings)),
+    [...byEndpoint.values()].map((own) => injectIntoEndpoint(own, leaseUntil, settings)),
   );
   return struck
     .flat()
@@ -68,14 +68,14 @@ function isHeld(claim: ClaimedDelivery): boolean {
  * (`isReordered`), so the order at the receiver is the order here. What is left without one that overtakes it is held in the
  * database, and the next claim returns it together with one.
  */
-async function strikeEndpoint(
+async function injectIntoEndpoint(
   claims: readonly ClaimedDelivery[],
   leaseUntil: Instant,
   settings: DeliveryFaultsSettings,
 ): Promise<readonly Struck[]> {
   const plans = claims[0]?.faultPlans ?? [];
   if (!plans.some(({ fault }) => fault.type === 'reorder') && !claims.some(isHeld))
-    return strikeSome(claims, plans, leaseUntil, settings);
+    return injectIntoSome(claims, plans, leaseUntil, settings);
   const all: Struck[] = [];
   let held: Struck[] = [];
   for (const claim of claims) {
@@ -84,7 +84,7 @@ async function strikeEndpoint(
       continue;
     }
     const open = held.length > 0 ? plans.filter(({ fault }) => fault.type !== 'reorder') : plans;
-    const [struck] = await strikeSome([claim], open, leaseUntil, settings);
+    const [struck] = await injectIntoSome([claim], open, leaseUntil, settings);
     if (!struck) continue;
     if (isHeld(struck.claim)) held.push(struck);
     else if (
@@ -121,7 +121,7 @@ async function heldAlone(
 }
 
 /** The oldest plan that hits a delivery wins; those that it does not hit are left to the next. */
-async function strikeSome(
+async function injectIntoSome(
   claims: readonly ClaimedDelivery[],
   plans: readonly Plan[],
   leaseUntil: Instant,

@@ -40,7 +40,14 @@ async function giveUp(
   { engine, wallClock, onError, measures }: GiveUpSettings,
 ): Promise<void> {
   const answer = await engine.submit(
-    systemCommand(giveUpWebhook, input, { orgId, appId }, 'deliveries', wallClock(), engine.mint.own(orgId)),
+    systemCommand(
+      giveUpWebhook,
+      input,
+      { orgId, appId },
+      'deliveries',
+      wallClock(),
+      engine.idGenerator.background(orgId),
+    ),
   );
   if (answer.code === null) measures?.disabled(input.reason);
   else onError(new Error(answer.body), `${input.id} was not disabled (${input.reason})`);

@@ -36,8 +36,8 @@ export class Replayer {
     let { cursor } = replay;
     for (let made = 0; made < stepsInRoundMax; made += 1) {
       const look = await findPairs(reader, orgId, appId, replay, { after: cursor, last: lastEventId });
-      const suffix = engine.mint.own(orgId);
-      const rowSuffix = engine.mint.rows(suffix);
+      const suffix = engine.idGenerator.background(orgId);
+      const rowSuffix = engine.idGenerator.rowSuffixes(suffix);
       const pairs = look.pairs.map((pair) => ({ ...pair, suffix: rowSuffix() }));
       const input = { id, from: cursor, step: { pairs, cursor: look.cursor, isLast: look.isLast } };
       const answer = await engine.submit(

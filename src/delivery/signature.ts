@@ -5,7 +5,7 @@ import { limits } from '../kernel/limits.ts';
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
 import { findAnyWebhook } from '../resources/webhooks/store.ts';
-import type { KeptSecret } from '../resources/webhooks/table.ts';
+import type { StoredSecret } from '../resources/webhooks/table.ts';
 
 const secretBytes = 32;
 
@@ -45,14 +45,14 @@ const overlapMsMax = limits.webhookOverlapSecondsMax * 1_000;
  * Whether a secret signs, by the wall clock. An end further away than the longest overlap was written by the release before, which
  * went by the application clock: such an overlap is over.
  */
-function isActive({ expiresAt }: KeptSecret, wallNow: Instant): boolean {
+function isActive({ expiresAt }: StoredSecret, wallNow: Instant): boolean {
   return expiresAt === null || (expiresAt > wallNow && expiresAt <= wallNow + overlapMsMax);
 }
 
 /** The secrets that sign now; undefined when they cannot be read. */
 export function openSecrets(
   vault: Vault,
-  secrets: readonly KeptSecret[],
+  secrets: readonly StoredSecret[],
   owner: string,
   wallNow: Instant,
 ): readonly string[] | undefined {

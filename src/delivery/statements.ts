@@ -4,7 +4,7 @@ import type { RetryProfile } from '../kernel/retry.ts';
 import type { ColumnType, Instant, Statement } from '../kernel/table.ts';
 import { activePlans } from '../resources/fault-plans/table.ts';
 import type { AttemptRow, DeliveryRow } from '../resources/webhooks/delivery-table.ts';
-import type { KeptSecret } from '../resources/webhooks/table.ts';
+import type { StoredSecret } from '../resources/webhooks/table.ts';
 
 /** A row of the claim statement. */
 export interface ClaimedRow extends Omit<ClaimedDelivery, 'data' | 'isReordered'> {
@@ -25,7 +25,7 @@ export interface ClaimedDelivery
   extends Pick<DeliveryRow, 'orgId' | 'id' | 'appId' | 'webhookId' | 'eventId' | 'trigger'>,
     Pick<DeliveryRow, 'tries' | 'attempts' | 'token' | 'dueAt' | 'createdAt' | 'faultPlanId'> {
   readonly url: string;
-  readonly secrets: readonly KeptSecret[];
+  readonly secrets: readonly StoredSecret[];
   readonly retryProfile: RetryProfile;
   readonly concurrencyMax: number;
   readonly type: EventRow['type'];
@@ -35,7 +35,7 @@ export interface ClaimedDelivery
   readonly eventAt: Instant;
   /** The clock of the application: how far it is ahead, where it stands, and whose advance it is part of. */
   readonly offsetMs: bigint | null;
-  readonly standsAt: Instant | null;
+  readonly frozenAt: Instant | null;
   readonly advanceRequestId: string | null;
   /** Since when every attempt at this endpoint has failed; null when the last one did not. */
   readonly failingSince: Instant | null;
@@ -149,7 +149,7 @@ export const claim: Statement = {
       e.request_id as "requestId", e.created_at as "eventAt",
       case when row_number() over (partition by d.org_id, d.event_id order by d.due_at, d.id) = 1 then e.data end as data,
       exists (select from fitting f where not f.fits) as "hasMore",
-      w.offset_ms as "offsetMs", w.stands_at as "standsAt", w.advance_id as "advanceRequestId",
+      w.offset_ms as "offsetMs", w.stands_at as "frozenAt", w.advance_id as "advanceRequestId",
       w.failing_since as "failingSince", w.fault_plans as "faultPlans", d.was_held_until as "heldUntil", d.fault_plan_id as "faultPlanId",
       case when d.fault_plan_id is null then null else (
         select p.fault from fault_plans p where p.org_id = d.org_id and p.id = d.fault_plan_id) end as fault

@@ -21,8 +21,8 @@ const resource = (name: 'clock' | 'payment', table: string) =>
     table: defineTable<AnyRow>(table, ['org_id', 'id'], { orgId: 'text', id: 'text' }),
   }) as unknown as AnyResource;
 
-const clock = (id: string, offsetMs: number, version: number, standsAt: number | null = null) => ({
-  ...{ orgId: 'org_1', id, offsetMs: BigInt(offsetMs), standsAt, version },
+const clock = (id: string, offsetMs: number, version: number, frozenAt: number | null = null) => ({
+  ...{ orgId: 'org_1', id, offsetMs: BigInt(offsetMs), frozenAt, version },
 });
 
 function setUp(...stored: readonly AnyRow[]) {

@@ -23,8 +23,8 @@ import {
   providerEventRows,
   settlementLineRows,
 } from './derive.ts';
+import type { IdGenerator } from './id-generator.ts';
 import type { KnownClocks } from './known-clocks.ts';
-import type { Mint } from './mint.ts';
 import { persist } from './persist.ts';
 import { replayedBody, sealFor, withSecrets } from './response-secrets.ts';
 import { type Answer, refusalAnswer, type Submission } from './submission.ts';
@@ -41,7 +41,7 @@ export interface BatchSettings {
   readonly onBug: (error: unknown, requestId: string) => void;
   /** Encrypts the kept answers that show a secret. */
   readonly vault: Vault;
-  readonly mint: Mint;
+  readonly idGenerator: IdGenerator;
   /** What a batch has written, once it is committed. */
   readonly onCommit?: (committed: Committed) => void;
 }
@@ -251,10 +251,12 @@ class Batch {
     const shown = changes.map(present);
     const last = answer.shown ? -1 : changes.findLastIndex(({ row }) => row === answer.row);
     const own = shown[last] ?? present(answer);
-    const { providers, mint } = this.#settings;
-    const rowSuffix = mint.rows(context.suffix);
+    const { providers, idGenerator } = this.#settings;
+    const rowSuffix = idGenerator.rowSuffixes(context.suffix);
     const entries = changes.flatMap((change) => ledgerEntryRows(context, change, rowSuffix));
-    const told = changes.flatMap((change) => providerEventRows(context, change, providers, rowSuffix));
+    const providerEvents = changes.flatMap((change) =>
+      providerEventRows(context, change, providers, rowSuffix),
+    );
     const settled = changes.flatMap((change) => settlementLineRows(context, change, providers, rowSuffix));
     const more = submission.expandsEntries
       ? { ...fields, ledgerEntries: entries.map(this.#settings.presentEntry) }
@@ -266,7 +268,7 @@ class Batch {
       this.#record(submission, change, shown[i] ?? '', rowSuffix);
     });
     this.#trail.entries.push(...entries);
-    this.#trail.providerEvents.push(...told);
+    this.#trail.providerEvents.push(...providerEvents);
     this.#trail.settlementLines.push(...settled);
     for (const { resource, row } of timed ?? []) this.#rows.retime(resource, row);
     this.#trail.events.push(...(events ?? []));
@@ -284,9 +286,9 @@ class Batch {
     this.#rows.apply(change, context.orgId);
     this.#trail.changes.push(change);
     const { requestId, suffix } = context;
-    const isTold = this.#resource(change.resource).emitsEvents && !change.isSilent;
+    const isTold = this.#resource(change.resource).emitsEvents && !change.emitsNoEvent;
     const appId = isTold ? change.row.appId : undefined;
-    // The first event shares its suffix with the request, so that the rows of one request can be told together.
+    // The first event shares its suffix with the request, so that the rows of one request can be providerEvents together.
     const eventId =
       appId === undefined ? null : formatId('event', this.#isFirstEvent(requestId) ? suffix : rowSuffix());
     this.#trail.history.push(historyRow(context, change, eventId));

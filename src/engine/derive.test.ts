@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Change, Request } from '../kernel/command.ts';
+import type { Change, CommandRequest } from '../kernel/command.ts';
 import type { Entry } from '../kernel/posting.ts';
 import type { Provider, ProviderMove } from '../kernel/provider.ts';
 import type { ReconciledLine } from '../kernel/settlement.ts';
@@ -18,7 +18,7 @@ const at = Date.UTC(2026, 0, 31, 23, 59);
 const context = {
   ...{ orgId: 'org_1', appId: 'app_asking', actor: { kind: 'person', id: 'usr_1' }, requestId: 'req_1' },
   ...{ ip: '192.0.2.1', suffix: 'suffix' },
-} as unknown as Request;
+} as unknown as CommandRequest;
 const row = {
   ...{ orgId: 'org_1', id: 'pay_1', appId: 'app_1', status: 'captured', version: 3, updatedAt: at },
 };
@@ -26,7 +26,7 @@ const row = {
 function change(fields: Partial<Change> = {}): Change {
   return {
     ...{ resource: 'payment', action: 'capture', from: 'authorized', row, event: 'payment.captured' },
-    ...{ isSilent: false, entries: [], told: null, settlement: null, ...fields },
+    ...{ emitsNoEvent: false, entries: [], providerMove: null, settlement: null, ...fields },
   };
 }
 
@@ -150,7 +150,7 @@ describe('provider events', () => {
   });
 
   test('are the notices of the provider with what came of them', () => {
-    const rows = providerEventRows(context, change({ told: move }), providers, suffixes());
+    const rows = providerEventRows(context, change({ providerMove: move }), providers, suffixes());
     expect(rows).toEqual([
       {
         ...{ orgId: 'org_1', id: 'pev_1', paymentId: 'pay_1', transferId: null, provider: 'acquirer' },
@@ -163,10 +163,16 @@ describe('provider events', () => {
   });
 
   test('of a transfer belong to the transfer', () => {
-    const told: ProviderMove = { ...move, record: 'transfer', recordId: 'trf_1', to: 'sent', action: 'send' };
+    const providerMove: ProviderMove = {
+      ...move,
+      record: 'transfer',
+      recordId: 'trf_1',
+      to: 'sent',
+      action: 'send',
+    };
     for (const { paymentId, transferId } of providerEventRows(
       context,
-      change({ told }),
+      change({ providerMove }),
       providers,
       suffixes(),
     ))
@@ -174,8 +180,10 @@ describe('provider events', () => {
   });
 
   test('of an unknown provider are a bug', () => {
-    const told = { ...move, provider: 'nobody' };
-    expect(() => providerEventRows(context, change({ told }), providers, suffixes())).toThrow('nobody');
+    const providerMove = { ...move, provider: 'nobody' };
+    expect(() => providerEventRows(context, change({ providerMove }), providers, suffixes())).toThrow(
+      'nobody',
+    );
   });
 });
 

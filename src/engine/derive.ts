@@ -1,5 +1,5 @@
 import { assert } from '../kernel/assert.ts';
-import type { Change, Request } from '../kernel/command.ts';
+import type { Change, CommandRequest } from '../kernel/command.ts';
 import type { ErrorCode } from '../kernel/errors.ts';
 import type { EventRow } from '../kernel/event.ts';
 import { formatId } from '../kernel/ids.ts';
@@ -13,7 +13,7 @@ import type { SettlementLineRow } from '../resources/settlements/table.ts';
 import type { Submission, Target } from './submission.ts';
 
 /** What each decision leaves behind besides its own rows. One place for all resources, so that none forgets. */
-export function historyRow(context: Request, change: Change, eventId: string | null): HistoryRow {
+export function historyRow(context: CommandRequest, change: Change, eventId: string | null): HistoryRow {
   const { resource, action, from, row } = change;
   return {
     orgId: row.orgId,
@@ -32,7 +32,7 @@ export function historyRow(context: Request, change: Change, eventId: string | n
 }
 
 export function eventRow(
-  context: Request,
+  context: CommandRequest,
   change: Change,
   id: string,
   appId: string,
@@ -78,13 +78,13 @@ export function auditRow(
 
 /** The entries of one change. Amounts leave bigint here, because they are kept as JSON. */
 export function ledgerEntryRows(
-  context: Request,
+  context: CommandRequest,
   { resource, row, entries }: Change,
-  mint: () => string,
+  nextSuffix: () => string,
 ): readonly LedgerEntryRow[] {
   return entries.map(({ reason, postings }) => ({
     orgId: row.orgId,
-    id: formatId('ledger_entry', mint()),
+    id: formatId('ledger_entry', nextSuffix()),
     ...recordIds(resource, row.id),
     recordVersion: row.version,
     reason,
@@ -112,38 +112,38 @@ export function balanceRows(changes: readonly Change[]): readonly BalanceRow[] {
 }
 
 export function providerEventRows(
-  context: Request,
-  { row, told }: Change,
+  context: CommandRequest,
+  { row, providerMove }: Change,
   providers: ReadonlyMap<string, Provider>,
-  mint: () => string,
+  nextSuffix: () => string,
 ): readonly ProviderEventRow[] {
-  if (told === null) return [];
-  const provider = providers.get(told.provider);
-  assert(provider, `${told.provider} is not in the list of providers`);
-  const notices = provider.notices(told);
-  const outcomes = receive(provider, notices, told);
+  if (providerMove === null) return [];
+  const provider = providers.get(providerMove.provider);
+  assert(provider, `${providerMove.provider} is not in the list of providers`);
+  const notices = provider.notices(providerMove);
+  const outcomes = receive(provider, notices, providerMove);
   return notices.map(({ eventId, transactionId, type, payload }, i) => ({
     orgId: row.orgId,
-    id: formatId('provider_event', mint()),
-    ...recordIds(told.record, told.recordId),
+    id: formatId('provider_event', nextSuffix()),
+    ...recordIds(providerMove.record, providerMove.recordId),
     provider: provider.name,
     providerTransactionId: transactionId,
     providerEventId: eventId,
     type,
     payload: JSON.stringify(payload),
     outcome: outcomes[i] ?? 'ignored',
-    action: told.action,
+    action: providerMove.action,
     requestId: context.requestId,
-    receivedAt: told.at,
+    receivedAt: providerMove.at,
   }));
 }
 
 /** The lines of the report that came with a move, each beside what the ledger says. */
 export function settlementLineRows(
-  context: Request,
+  context: CommandRequest,
   { resource, row, settlement }: Change,
   providers: ReadonlyMap<string, Provider>,
-  mint: () => string,
+  nextSuffix: () => string,
 ): readonly SettlementLineRow[] {
   if (settlement === null) return [];
   const { movement, lines } = settlement;
@@ -151,7 +151,7 @@ export function settlementLineRows(
   assert(provider, `${movement.provider} is not in the list of providers`);
   return lines.map(({ subject, isOfRecord, ledger, reported, result }) => ({
     orgId: row.orgId,
-    id: formatId('settlement_line', mint()),
+    id: formatId('settlement_line', nextSuffix()),
     appId: row.appId ?? '',
     settledOn: dayOf(row.updatedAt),
     provider: provider.name,

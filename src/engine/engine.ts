@@ -8,8 +8,8 @@ import type { CommandSpan, EngineTracing } from '../telemetry/ports.ts';
 import { reapAnswers, reapStoredSecrets } from './answers.ts';
 import { type BatchSettings, type Committed, type Priors, runBatch } from './batch.ts';
 import { isOrganizationBusy } from './clearing.ts';
+import type { IdGenerator } from './id-generator.ts';
 import { KnownClocks } from './known-clocks.ts';
-import type { Mint } from './mint.ts';
 import { PersistBusy } from './persist.ts';
 import { RecentKeys } from './recent-keys.ts';
 import { type Answer, claimScope, refusalAnswer, refusedCommand, type Submission } from './submission.ts';
@@ -45,7 +45,7 @@ interface Queued {
 const queueMaxDefault = 2_000;
 // Past this a batch gains nothing: the cost of its round trips is spread thin already, and its answers come later.
 const batchMaxDefault = 256;
-const crowd = 24;
+const secondBatchThreshold = 24;
 const singleAttemptsMax = 4;
 const waitMsMaxDefault = 10_000;
 const retryAfterSeconds = 1;
@@ -74,7 +74,7 @@ export class Engine {
   readonly #clearing = new Set<string>();
   #trustFrom = 0;
   #queue: Queued[] = [];
-  #lanesBusy = 0;
+  #batchesInFlight = 0;
   #isScheduled = false;
   #onIdle: (() => void)[] = [];
   readonly #watchers: ((committed: Committed) => void)[] = [];
@@ -89,8 +89,8 @@ export class Engine {
   }
 
   /** Where the ids of what follows from commands come from; those of commands of the engine's clients come from there as well. */
-  get mint(): Mint {
-    return this.#settings.mint;
+  get idGenerator(): IdGenerator {
+    return this.#settings.idGenerator;
   }
 
   /** Tells of every commit, before whoever waits for it is answered. */
@@ -133,7 +133,7 @@ export class Engine {
 
   /** Resolves when all that was submitted is answered. */
   async drain(): Promise<void> {
-    if (this.#queue.length === 0 && this.#lanesBusy === 0) return;
+    if (this.#queue.length === 0 && this.#batchesInFlight === 0) return;
     await new Promise<void>((resolve) => {
       this.#onIdle.push(resolve);
     });
@@ -168,9 +168,12 @@ export class Engine {
    */
   #hasLaneFor(waiting: number): boolean {
     // A reset may take long, and nobody else waits for it where there is another lane.
-    if (this.#lanesBusy - this.#clearing.size === 0 && this.#lanesBusy < this.#database.lanesMax)
+    if (
+      this.#batchesInFlight - this.#clearing.size === 0 &&
+      this.#batchesInFlight < this.#database.batchesInFlightMax
+    )
       return waiting > 0;
-    return this.#lanesBusy < this.#database.lanesMax && waiting >= crowd;
+    return this.#batchesInFlight < this.#database.batchesInFlightMax && waiting >= secondBatchThreshold;
   }
 
   #take(): readonly Queued[] {
@@ -209,7 +212,7 @@ export class Engine {
 
   async #runLane(batch: readonly Queued[]): Promise<void> {
     assert(batch.length > 0, 'an empty batch is never run');
-    this.#lanesBusy += 1;
+    this.#batchesInFlight += 1;
     const startedAt = performance.now();
     for (const { scope, arrivedAt, submission } of batch) {
       if (scope !== null) this.#claimed.add(scope);
@@ -226,7 +229,7 @@ export class Engine {
       if (submission.kind.clears) this.#clearing.delete(submission.context.orgId);
     }
     metrics.batch(batch.length, performance.now() - startedAt);
-    this.#lanesBusy -= 1;
+    this.#batchesInFlight -= 1;
     batch.forEach(({ resolve, submission }, i) => {
       const answer = answers[i] ?? this.#answer(submission, refuse('internal_error'));
       metrics.answered(answer);
@@ -241,7 +244,7 @@ export class Engine {
   }
 
   #tellIdle(): void {
-    if (this.#queue.length > 0 || this.#lanesBusy > 0) return;
+    if (this.#queue.length > 0 || this.#batchesInFlight > 0) return;
     for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 

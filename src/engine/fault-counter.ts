@@ -25,7 +25,7 @@ export interface ClaimedDelivery {
 }
 
 /** A claimed delivery that a plan may hit, and what becomes of it then. */
-export interface Strikable {
+export interface MatchingDelivery {
   readonly claim: ClaimedDelivery;
   /** When it is due if it is delayed; null when that stays. */
   readonly dueAt: Instant | null;
@@ -112,7 +112,7 @@ export class FaultCounter {
    */
   async takeDeliveries(
     plan: ActivePlan,
-    some: readonly Strikable[],
+    some: readonly MatchingDelivery[],
     leaseUntil: Instant | null,
   ): Promise<ReadonlySet<string>> {
     const want = { plan, n: some.length, requestId: some[0]?.claim.requestId ?? '' };

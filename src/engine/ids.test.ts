@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { decodeSuffix, formatId, isId, mintedAt } from '../kernel/ids.ts';
+import { decodeSuffix, formatId, idTimestamp, isId } from '../kernel/ids.ts';
 import { newSuffix } from './ids.ts';
 
 afterEach(() => vi.useRealTimers());
@@ -17,7 +17,7 @@ test('suffixes are valid, and each is greater than the one before', () => {
 test('a suffix carries the time at which it was generated', () => {
   const at = Date.UTC(2100, 0, 1);
   vi.useFakeTimers({ now: at, toFake: ['Date'] });
-  expect(mintedAt(newSuffix())).toBe(at);
+  expect(idTimestamp(newSuffix())).toBe(at);
 });
 
 test('the random parts of suffixes differ', () => {

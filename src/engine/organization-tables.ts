@@ -7,11 +7,11 @@ import type { IdKind } from '../kernel/ids.ts';
  * - `trace`: they are deleted, and are no part of a snapshot. What only this server has a use for.
  * - `own`: they stay, and are no part of a snapshot. People, and the audit trail of this server.
  */
-export type Fate = 'kept' | 'record' | 'trace' | 'own';
+export type ResetPolicy = 'kept' | 'record' | 'trace' | 'own';
 
 export interface OrganizationTable {
   readonly name: string;
-  readonly fate: Fate;
+  readonly resetPolicy: ResetPolicy;
   /** What the ids in its column `id` are, where it has one. */
   readonly ids?: IdKind;
 }
@@ -21,41 +21,41 @@ export interface OrganizationTable {
  * database, so a table that is made without a line here is noticed.
  */
 export const organizationTables: readonly OrganizationTable[] = [
-  { name: 'organizations', fate: 'kept', ids: 'organization' },
-  { name: 'applications', fate: 'kept', ids: 'application' },
-  { name: 'api_keys', fate: 'kept', ids: 'api_key' },
-  { name: 'webhooks', fate: 'kept', ids: 'webhook' },
-  { name: 'clocks', fate: 'kept', ids: 'clock' },
-  { name: 'customers', fate: 'record', ids: 'customer' },
-  { name: 'payments', fate: 'record', ids: 'payment' },
-  { name: 'refunds', fate: 'record', ids: 'refund' },
-  { name: 'disputes', fate: 'record', ids: 'dispute' },
-  { name: 'transfers', fate: 'record', ids: 'transfer' },
-  { name: 'fault_plans', fate: 'record', ids: 'fault_plan' },
-  { name: 'timers', fate: 'record' },
+  { name: 'organizations', resetPolicy: 'kept', ids: 'organization' },
+  { name: 'applications', resetPolicy: 'kept', ids: 'application' },
+  { name: 'api_keys', resetPolicy: 'kept', ids: 'api_key' },
+  { name: 'webhooks', resetPolicy: 'kept', ids: 'webhook' },
+  { name: 'clocks', resetPolicy: 'kept', ids: 'clock' },
+  { name: 'customers', resetPolicy: 'record', ids: 'customer' },
+  { name: 'payments', resetPolicy: 'record', ids: 'payment' },
+  { name: 'refunds', resetPolicy: 'record', ids: 'refund' },
+  { name: 'disputes', resetPolicy: 'record', ids: 'dispute' },
+  { name: 'transfers', resetPolicy: 'record', ids: 'transfer' },
+  { name: 'fault_plans', resetPolicy: 'record', ids: 'fault_plan' },
+  { name: 'timers', resetPolicy: 'record' },
   // Of what is kept, the history is kept as well; see the reset.
-  { name: 'state_history', fate: 'record' },
-  { name: 'events', fate: 'record', ids: 'event' },
-  { name: 'ledger_entries', fate: 'record', ids: 'ledger_entry' },
-  { name: 'ledger_balances', fate: 'record' },
-  { name: 'provider_events', fate: 'record', ids: 'provider_event' },
-  { name: 'settlement_lines', fate: 'record', ids: 'settlement_line' },
-  { name: 'replays', fate: 'record', ids: 'replay' },
-  { name: 'deliveries', fate: 'record', ids: 'delivery' },
-  { name: 'delivery_attempts', fate: 'record' },
-  { name: 'idempotency', fate: 'trace' },
-  { name: 'idempotency_secrets', fate: 'trace' },
-  { name: 'requests', fate: 'trace', ids: 'request' },
-  { name: 'request_minutes', fate: 'trace' },
-  { name: 'webhook_health', fate: 'trace' },
+  { name: 'state_history', resetPolicy: 'record' },
+  { name: 'events', resetPolicy: 'record', ids: 'event' },
+  { name: 'ledger_entries', resetPolicy: 'record', ids: 'ledger_entry' },
+  { name: 'ledger_balances', resetPolicy: 'record' },
+  { name: 'provider_events', resetPolicy: 'record', ids: 'provider_event' },
+  { name: 'settlement_lines', resetPolicy: 'record', ids: 'settlement_line' },
+  { name: 'replays', resetPolicy: 'record', ids: 'replay' },
+  { name: 'deliveries', resetPolicy: 'record', ids: 'delivery' },
+  { name: 'delivery_attempts', resetPolicy: 'record' },
+  { name: 'idempotency', resetPolicy: 'trace' },
+  { name: 'idempotency_secrets', resetPolicy: 'trace' },
+  { name: 'requests', resetPolicy: 'trace', ids: 'request' },
+  { name: 'request_minutes', resetPolicy: 'trace' },
+  { name: 'webhook_health', resetPolicy: 'trace' },
   // What the tests of this server have met: a reset between two of them must not forget it, and a copy has met nothing.
-  { name: 'coverage', fate: 'own' },
-  { name: 'api_key_uses', fate: 'own' },
-  { name: 'members', fate: 'own', ids: 'member' },
-  { name: 'invitations', fate: 'own', ids: 'invitation' },
-  { name: 'audit', fate: 'own', ids: 'audit' },
-  { name: 'audit_seals', fate: 'own' },
-  { name: 'deleted_organizations', fate: 'own' },
+  { name: 'coverage', resetPolicy: 'own' },
+  { name: 'api_key_uses', resetPolicy: 'own' },
+  { name: 'members', resetPolicy: 'own', ids: 'member' },
+  { name: 'invitations', resetPolicy: 'own', ids: 'invitation' },
+  { name: 'audit', resetPolicy: 'own', ids: 'audit' },
+  { name: 'audit_seals', resetPolicy: 'own' },
+  { name: 'deleted_organizations', resetPolicy: 'own' },
 ];
 
 /** What stays when an organization is deleted: its audit trail, which says who did it, and the note that it was. */
@@ -65,8 +65,8 @@ export const deletedTables: readonly string[] = organizationTables
   .map(({ name }) => name)
   .filter((name) => !afterDeletion.includes(name));
 
-export function tablesOf(...fates: readonly Fate[]): readonly string[] {
-  return organizationTables.filter(({ fate }) => fates.includes(fate)).map(({ name }) => name);
+export function tablesOf(...fates: readonly ResetPolicy[]): readonly string[] {
+  return organizationTables.filter(({ resetPolicy }) => fates.includes(resetPolicy)).map(({ name }) => name);
 }
 
 /** The name of a table in a response. */

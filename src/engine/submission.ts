@@ -1,4 +1,4 @@
-import type { CommandKind, Request } from '../kernel/command.ts';
+import type { CommandKind, CommandRequest } from '../kernel/command.ts';
 import { errorBody } from '../kernel/envelope.ts';
 import { type ErrorCode, type Refusal, statusOf } from '../kernel/errors.ts';
 import type { IdKind } from '../kernel/ids.ts';
@@ -9,7 +9,7 @@ export interface Submission {
   // biome-ignore lint/suspicious/noExplicitAny: a batch holds commands of every kind; each kind knows its own input.
   readonly kind: CommandKind<any>;
   readonly input: unknown;
-  readonly context: Request;
+  readonly context: CommandRequest;
   readonly idempotency: IdempotencyClaim | null;
   /** The record that it is about. The audit row of a refusal names it. */
   readonly target?: Target | null;

@@ -1,4 +1,4 @@
-import { defaultTerms } from '../kernel/application-settings.ts';
+import { defaultApplicationSettings } from '../kernel/application-settings.ts';
 import type { CommandKind } from '../kernel/command.ts';
 import { formatId } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
@@ -22,7 +22,7 @@ export function systemCommand<Input>(
     context: {
       orgId,
       appId,
-      terms: defaultTerms,
+      settings: defaultApplicationSettings,
       actor: { kind: 'system', id: by },
       requestId: formatId('request', suffix),
       ip: null,

@@ -1,11 +1,11 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
-import { apiKeyPrefix, type MadeKey } from '../resources/api-keys/table.ts';
+import { apiKeyPrefix, type NewApiKey } from '../resources/api-keys/table.ts';
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const keyLength = 32;
 const tokenBytes = 24;
 
-export function newApiKey(): MadeKey {
+export function newApiKey(): NewApiKey {
   const key =
     apiKeyPrefix + Array.from({ length: keyLength }, () => base62[randomInt(base62.length)]).join('');
   return { key, hash: createHash('sha256').update(key).digest() };

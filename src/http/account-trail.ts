@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Engine } from '../engine/engine.ts';
 import { newSuffix } from '../engine/ids.ts';
 import type { Person } from '../identity/people.ts';
-import { defaultTerms } from '../kernel/application-settings.ts';
+import { defaultApplicationSettings } from '../kernel/application-settings.ts';
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
 import { type AccountAction, noteAccount } from '../resources/organizations/member-machine.ts';
@@ -38,7 +38,7 @@ export function accountTrail({ engine, reader, wallClock }: AccountTrailSettings
           context: {
             orgId,
             appId: null,
-            terms: defaultTerms,
+            settings: defaultApplicationSettings,
             actor: { kind: 'person', id },
             requestId: request.id,
             ip: request.ip,

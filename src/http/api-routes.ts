@@ -62,8 +62,8 @@ export function addApiRoutes(app: FastifyInstance, settings: HttpSettings, servi
     const [path, admission] = [fastifyPath(route), onRequest(route)];
     if (isStream(route)) {
       const { requestLog, coverage } = settings;
-      const { strike } = serving;
-      const watched = { streams, requestLog, coverage, strike, isStillAdmitted: isStillAdmitted(route) };
+      const { injectFault } = serving;
+      const watched = { streams, requestLog, coverage, injectFault, isStillAdmitted: isStillAdmitted(route) };
       addKeyStream(app, route, path, admission, watched);
     } else serving.add(route, path, admission);
   }

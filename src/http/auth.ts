@@ -128,7 +128,7 @@ function toCaller(owner: KeyOwner): Caller {
       orgName,
       appId,
       appName,
-      terms: { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults },
+      settings: { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults },
       actor: { kind: 'api_key', id: keyId, ...(replaces === null ? {} : { replaces }) },
       name: keyName,
       scopes: new Set(scopes),

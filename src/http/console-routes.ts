@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { People, Person, Visitor } from '../identity/people.ts';
-import { defaultTerms } from '../kernel/application-settings.ts';
+import { defaultApplicationSettings } from '../kernel/application-settings.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { isId } from '../kernel/ids.ts';
 import { isAtLeast, type Role, roleFor, scopesOf } from '../kernel/permissions.ts';
@@ -10,7 +10,7 @@ import {
   type Principal,
   type Reader,
   type Route,
-  type Served,
+  type ServedRoute,
 } from '../kernel/route.ts';
 import { statusRoute } from '../resources/capabilities/status-api.ts';
 import { memberIdOf } from '../resources/organizations/member-machine.ts';
@@ -41,8 +41,8 @@ export interface ConsoleSettings {
 
 /** A route with the place and the role that a person needs for it. */
 export interface PersonRoute {
-  readonly route: Served;
-  readonly within: ConsoleRoute['within'];
+  readonly route: ServedRoute;
+  readonly within: ConsoleRoute['level'];
   readonly role: Role;
   /** Whether an archived application still takes it. */
   readonly isOfArchived: boolean;
@@ -74,9 +74,9 @@ export function personRoutes(
     ),
     ...consoleRoutes.map((route) => ({
       route,
-      within: route.within,
+      within: route.level,
       role: route.role,
-      isOfArchived: route.method === 'GET' || route.isOfArchived === true,
+      isOfArchived: route.method === 'GET' || route.allowsArchived === true,
     })),
   ];
 }
@@ -117,7 +117,7 @@ export async function admit(
   if (!place || (appId !== '' && place.appId === null)) return refuse('resource_not_found');
   const principal: Principal = {
     ...{ orgId, orgName: place.orgName, appId, appName: place.appName ?? '' },
-    terms: place.terms ?? defaultTerms,
+    settings: place.settings ?? defaultApplicationSettings,
     actor: { kind: 'person', id: person.id },
     name: person.name,
     scopes: scopesOf(place.role),

@@ -6,7 +6,7 @@ import type { Answer, Submission } from '../engine/submission.ts';
 import type { Outcome } from '../identity/call-better-auth.ts';
 import type { People, Person } from '../identity/people.ts';
 import { networkOf } from '../identity/sign-in-throttle.ts';
-import { defaultTerms } from '../kernel/application-settings.ts';
+import { defaultApplicationSettings } from '../kernel/application-settings.ts';
 import type { Actor } from '../kernel/command.ts';
 import { apiVersion, type Presented, resourceBody, type Success, successStatus } from '../kernel/envelope.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
@@ -17,8 +17,12 @@ import type { Reader } from '../kernel/route.ts';
 import { exactlyOne, PersonEmail, strict, text } from '../kernel/schema.ts';
 import { acceptInvitation, isOpen } from '../resources/organizations/invitation-machine.ts';
 import { findInvitation, type KnownInvitation } from '../resources/organizations/invitation-store.ts';
-import { foundOrganization } from '../resources/organizations/member-machine.ts';
-import { findMemberships, mayFound, refuseOrganization } from '../resources/organizations/member-store.ts';
+import { createOrganization } from '../resources/organizations/member-machine.ts';
+import {
+  findMemberships,
+  mayCreateOrganization,
+  refuseOrganization,
+} from '../resources/organizations/member-store.ts';
 import { accountTrail } from './account-trail.ts';
 import { refuseOrigin } from './console-origin.ts';
 import { type ConsoleSettings, consolePrefix, personOf, setCookies, visitorOf } from './console-routes.ts';
@@ -150,7 +154,7 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
       context: {
         orgId,
         appId: null,
-        terms: defaultTerms,
+        settings: defaultApplicationSettings,
         actor,
         requestId: request.id,
         ip: request.ip,
@@ -325,15 +329,15 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
 
   post('session/organizations', NewOrganization, async ({ name }, request, reply) => {
     const person = await signedIn(request, reply);
-    if (!(await mayFound(reader, person.id, settings.isOpen)))
+    if (!(await mayCreateOrganization(reader, person.id, settings.isOpen)))
       throw new Refused(refuse('registration_closed'));
     // Nodes do not wait for each other: the limit may be passed by a few.
     return creations.run(person.id, async () => {
       const refusal = await refuseOrganization(reader, person.id);
       if (refusal) throw new Refused(refusal);
       const answer = await engine.submit({
-        ...submission(request, formatId('organization', engine.mint.organization(name)), person),
-        kind: foundOrganization,
+        ...submission(request, formatId('organization', engine.idGenerator.organization(name)), person),
+        kind: createOrganization,
         input: { name, personId: person.id },
       });
       return sendAnswer(reply, answer);

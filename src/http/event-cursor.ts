@@ -1,4 +1,4 @@
-import { firstIdAt, mintedAt } from '../kernel/ids.ts';
+import { firstIdAt, idTimestamp } from '../kernel/ids.ts';
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
 import {
@@ -50,7 +50,7 @@ export class EventCursor {
   static async behind(reader: Pick<Reader, 'rows'>, orgId: string, id: string): Promise<EventCursor> {
     const { position } = await findEventPosition(reader, orgId, id);
     if (position) return new EventCursor(reader, orgId, position, id);
-    return new EventCursor(reader, orgId, { xid: -1n, id }, firstIdAt('event', mintedAt(id) + lookBackMs));
+    return new EventCursor(reader, orgId, { xid: -1n, id }, firstIdAt('event', idTimestamp(id) + lookBackMs));
   }
 
   get position(): EventPosition {
@@ -74,7 +74,7 @@ export class EventCursor {
   }
 
   #from(now: Instant): string {
-    const lookedBack = firstIdAt('event', Math.min(now, mintedAt(this.#newestId)) - lookBackMs);
+    const lookedBack = firstIdAt('event', Math.min(now, idTimestamp(this.#newestId)) - lookBackMs);
     if (this.#recent.length < recentMax) return lookedBack;
     const oldest = this.#recent.reduce((least, id) => (id < least ? id : least));
     // After the clock was set back, new ids are before those that were read.

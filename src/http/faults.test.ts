@@ -54,8 +54,8 @@ function setUp(plans: readonly ActivePlan<RequestFault>[] | null, hits: readonly
       return reply;
     },
   };
-  const strike = (at: Parameters<RequestFaults['strike']>[2] = route) =>
-    faults.strike(request, reply as unknown as FastifyReply, at);
+  const strike = (at: Parameters<RequestFaults['inject']>[2] = route) =>
+    faults.inject(request, reply as unknown as FastifyReply, at);
   return { strike, close: () => close(), counted, sent, request };
 }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FaultCounter } from '../engine/fault-counter.ts';
 import { errorCatalogue, type Refusal, refuse } from '../kernel/errors.ts';
 import { type ActivePlan, isForRoute, isSpared, type RequestFault } from '../kernel/fault.ts';
-import type { Served } from '../kernel/route.ts';
+import type { ServedRoute } from '../kernel/route.ts';
 import { cutConnection } from './connection.ts';
 import { sendRefusal } from './send.ts';
 
@@ -16,7 +16,7 @@ declare module 'fastify' {
 }
 
 /** What a plan is compared with. */
-type Target = Pick<Served, 'path' | 'operationId' | 'method'>;
+type Target = Pick<ServedRoute, 'path' | 'operationId' | 'method'>;
 
 const retryAfterSecondsDefault = 1;
 
@@ -44,7 +44,7 @@ export class RequestFaults {
   }
 
   /** True when the request has ended here: with an error, or without an answer. */
-  async strike(request: FastifyRequest, reply: FastifyReply, route: Target): Promise<boolean> {
+  async inject(request: FastifyRequest, reply: FastifyReply, route: Target): Promise<boolean> {
     const plan = await this.#find(request, route);
     if (!plan) return false;
     request.faultPlan = plan;

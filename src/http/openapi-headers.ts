@@ -125,7 +125,7 @@ export function headersOfStatus(status: number): Json {
 }
 
 export function headersOfSuccess(route: Route, status: number): Json {
-  const isFile = route.method === 'GET' && !isStream(route) && route.alsoAs === 'text/csv';
+  const isFile = route.method === 'GET' && !isStream(route) && route.alternateContentType === 'text/csv';
   return {
     ...headersOfStatus(status),
     ...(route.method === 'POST' ? { 'Idempotent-Replayed': ref('IdempotentReplayed') } : {}),

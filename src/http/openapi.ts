@@ -6,7 +6,7 @@ import { type EventType, payloadSchema } from '../kernel/event.ts';
 import { idPattern } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import { scopesNeeded } from '../kernel/permissions.ts';
-import { isStream, type Route, tags, type WriteRoute } from '../kernel/route.ts';
+import { type ApiWriteRoute, isStream, type Route, tags } from '../kernel/route.ts';
 import { ExpandQuery } from '../kernel/schema.ts';
 import { LedgerEntrySchema } from '../resources/ledger/views.ts';
 import { errorExample, operationExamples } from './openapi-examples.ts';
@@ -175,7 +175,7 @@ function contentOf(route: Route, components: SchemaComponents): Json {
     };
   const example = exampleOf(operationExamples()[route.operationId]?.response);
   const schema = json(shown, example);
-  const other = route.method === 'GET' ? route.alsoAs : undefined;
+  const other = route.method === 'GET' ? route.alternateContentType : undefined;
   return other === undefined ? schema : { ...schema, [other]: { schema: { type: 'string' } } };
 }
 
@@ -186,7 +186,7 @@ function needs({ scope }: Route): string {
 }
 
 function requestBody(
-  { operationId, body, bodyName, isBodyOptional }: WriteRoute,
+  { operationId, body, bodyName, isBodyOptional }: ApiWriteRoute,
   components: SchemaComponents,
 ): Json {
   if (!body || bodyName === undefined) return {};

@@ -3,8 +3,13 @@ import type { AnyResource } from '../kernel/command.ts';
 import { declineCodes, declines, returnReasons, transferFailures } from '../kernel/decline.ts';
 import { type ErrorCode, errorCatalogue } from '../kernel/errors.ts';
 import type { EventType } from '../kernel/event.ts';
-import { finalStates, toldNames } from '../kernel/machine.ts';
-import { magicAmounts, scenarioWords, testCards, transferScenarioWords } from '../kernel/scenario.ts';
+import { emittedEvents, finalStates } from '../kernel/machine.ts';
+import {
+  magicAmounts,
+  scenarioDescriptions,
+  testCards,
+  transferScenarioDescriptions,
+} from '../kernel/scenario.ts';
 
 /** Reference pages generated from the tables that the server runs on, as Markdown; scripts/docs.mjs builds the pages of `/docs` from it. */
 export interface Reference {
@@ -54,8 +59,8 @@ function machineSection({ name, machine }: AnyResource): Section {
       code(move.action),
       codes(move.from),
       move.stays ? 'unchanged' : codes(move.to),
-      codes(toldNames(move).map((told) => `${name}.${told}`)),
-      move.by === undefined ? (move.when?.words ?? '') : `triggered by a ${move.by}`,
+      codes(emittedEvents(move).map((told) => `${name}.${told}`)),
+      move.triggeredBy === undefined ? (move.when?.description ?? '') : `triggered by a ${move.triggeredBy}`,
     ]),
   };
 }
@@ -63,8 +68,8 @@ function machineSection({ name, machine }: AnyResource): Section {
 /** One arrow for each pair of states, labelled with its actions. Actions that do not change the state are only in the table. */
 export function diagramOf({ moves }: AnyResource['machine']): string {
   const arrows = new Map<string, Set<string>>();
-  for (const { action, from, to, by } of moves.filter(({ stays }) => !stays)) {
-    const label = by === undefined ? action : `${action}*`;
+  for (const { action, from, to, triggeredBy } of moves.filter(({ stays }) => !stays)) {
+    const label = triggeredBy === undefined ? action : `${action}*`;
     for (const start of from.length === 0 ? ['[*]'] : from) {
       for (const end of to) {
         const arrow = `${start} --> ${end}`;
@@ -125,7 +130,7 @@ export function scenariosReference(): Reference {
         title: 'Payment scenarios',
         words: '',
         head,
-        rows: Object.entries(scenarioWords).map(([scenario, words]) => row(scenario, words)),
+        rows: Object.entries(scenarioDescriptions).map(([scenario, words]) => row(scenario, words)),
       },
       {
         title: 'Declines',
@@ -133,8 +138,11 @@ export function scenariosReference(): Reference {
           'The call succeeds and the payment becomes `failed`, with `failure.code`, a `failure.message` for the customer at the checkout, and `failure.retryable`. After a soft decline, the action `retry` starts another attempt, up to three in total.',
         head: ['scenario', 'message', 'kind', 'test card', 'amount'],
         rows: declineCodes.map((declineCode) => {
-          const { words, isSoft } = declines[declineCode];
-          const [scenario = '', said = '', cards = '', amounts = ''] = row(`decline:${declineCode}`, words);
+          const { description, isSoft } = declines[declineCode];
+          const [scenario = '', said = '', cards = '', amounts = ''] = row(
+            `decline:${declineCode}`,
+            description,
+          );
           return [scenario, said, isSoft ? 'soft' : 'hard', cards, amounts];
         }),
       },
@@ -153,7 +161,7 @@ function transferSections(): readonly Section[] {
       words:
         'Transfers have their own scenarios. In a list, each entry applies to one time that the transfer is sent: with `["return:account_closed", "approve"]` the transfer is returned first, and completes when it is sent again.',
       head,
-      rows: Object.entries(transferScenarioWords).map(([scenario, words]) => [code(scenario), words]),
+      rows: Object.entries(transferScenarioDescriptions).map(([scenario, words]) => [code(scenario), words]),
     },
     {
       title: 'Returned transfers',

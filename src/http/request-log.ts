@@ -92,5 +92,5 @@ function answersWithSecret(request: FastifyRequest): boolean {
 /** Whoever follows the log asks all the time, and would see little else than that. Such a request is counted, and not kept. */
 function looksAtLog(request: FastifyRequest): boolean {
   const { route } = request.routeOptions.config;
-  return route !== undefined && 'readsBehind' in route && route.readsBehind === 'requests';
+  return route !== undefined && 'flushBefore' in route && route.flushBefore === 'requests';
 }

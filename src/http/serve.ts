@@ -4,16 +4,16 @@ import { apiVersions, type Presented, resourceBody } from '../kernel/envelope.ts
 import { type ErrorCode, type Refusal, refuse, statusOf } from '../kernel/errors.ts';
 import { formatId, idPrefixes } from '../kernel/ids.ts';
 import type {
+  ApiStreamRoute,
   Awaitable,
   PresentedPage,
   Principal,
   ReadAnswer,
-  Reading,
   ReadRequest,
-  Served,
-  StreamRoute,
+  ReadRoute,
+  ServedRoute,
   TextAnswer,
-  Writing,
+  WriteRoute,
 } from '../kernel/route.ts';
 import { ExpandQuery, strict } from '../kernel/schema.ts';
 import { RequestFaults } from './faults.ts';
@@ -32,7 +32,7 @@ declare module 'fastify' {
     operation: string;
   }
   interface FastifyContextConfig {
-    route?: Served | StreamRoute;
+    route?: ServedRoute | ApiStreamRoute;
   }
 }
 
@@ -40,9 +40,9 @@ declare module 'fastify' {
 export type Admission = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
 
 export interface Serving {
-  readonly add: (route: Served, url: string, admit: Admission) => void;
+  readonly add: (route: ServedRoute, url: string, admit: Admission) => void;
   /** For routes that answer by themselves: lets fault plans hit the request. True when it has ended by that. */
-  readonly strike: RequestFaults['strike'];
+  readonly injectFault: RequestFaults['inject'];
   /** Renders a refusal, after the audit trail has it. */
   readonly refuse: (
     request: FastifyRequest,
@@ -70,7 +70,7 @@ export function createServing(app: FastifyInstance, settings: HttpSettings): Ser
   function submission(
     request: FastifyRequest,
     principal: Principal,
-    route: Served | StreamRoute,
+    route: ServedRoute | ApiStreamRoute,
     kind: Submission['kind'],
     input: unknown,
     idempotency: Submission['idempotency'],
@@ -85,7 +85,7 @@ export function createServing(app: FastifyInstance, settings: HttpSettings): Ser
       context: {
         orgId: principal.orgId,
         appId: principal.appId || null,
-        terms: principal.terms,
+        settings: principal.settings,
         actor: principal.actor,
         requestId: request.id,
         ip: request.ip,
@@ -94,7 +94,7 @@ export function createServing(app: FastifyInstance, settings: HttpSettings): Ser
     };
   }
 
-  function addWrite(route: Served & Writing, url: string, admit: Admission): void {
+  function addWrite(route: ServedRoute & WriteRoute, url: string, admit: Admission): void {
     assertTarget(route);
     const checkBody = compileBody(route.body ?? strict({}));
     const checkQuery = compileQuery(route.expandsEntries ? ExpandQuery : strict({}));
@@ -112,7 +112,7 @@ export function createServing(app: FastifyInstance, settings: HttpSettings): Ser
         const query = { ...(request.query as Record<string, unknown>) };
         const refusal = checkQuery(query) ?? checkBody(body);
         if (refusal) throw new Refused(refusal);
-        if (request.faultPlans !== null && (await faults.strike(request, reply, route))) return reply;
+        if (request.faultPlans !== null && (await faults.inject(request, reply, route))) return reply;
         const input = route.input({ principal, params: request.params as Record<string, string>, body });
         const idempotency = claim(request.idempotencyKey, 'POST', pathOf(request), body);
         const submitted = submission(request, principal, route, route.command, input, idempotency);
@@ -124,9 +124,9 @@ export function createServing(app: FastifyInstance, settings: HttpSettings): Ser
     });
   }
 
-  function addRead(route: Served & Reading, url: string, admit: Admission): void {
+  function addRead(route: ServedRoute & ReadRoute, url: string, admit: Admission): void {
     const checkQuery = compileQuery(route.query ?? strict({}));
-    const settle = route.readsBehind && settings.writtenBehind[route.readsBehind];
+    const settle = route.flushBefore && settings.writtenBehind[route.flushBefore];
     app.route({
       method: 'GET',
       url,
@@ -156,7 +156,7 @@ export function createServing(app: FastifyInstance, settings: HttpSettings): Ser
         // Without an async function: at twenty thousand reads a second its promises are a tenth of the work.
         if (request.faultPlans === null) return read();
         faults
-          .strike(request, reply, route)
+          .inject(request, reply, route)
           .then((isOver) => (isOver ? undefined : read()))
           .catch((error: unknown) => reply.send(error));
       },
@@ -165,12 +165,12 @@ export function createServing(app: FastifyInstance, settings: HttpSettings): Ser
 
   /** Where ids come from a seed, a request is counted once it is known whose it is. */
   function named(admit: Admission): Admission {
-    if (!engine.mint.isSeeded) return admit;
+    if (!engine.idGenerator.isSeeded) return admit;
     return (request, reply, done) =>
       admit(request, reply, (error) => {
         const kind = request.method === 'POST' ? 'write' : 'read';
         if (request.principal)
-          request.id = formatId('request', engine.mint.request(request.principal.orgId, kind));
+          request.id = formatId('request', engine.idGenerator.request(request.principal.orgId, kind));
         done(error);
       });
   }
@@ -181,7 +181,7 @@ export function createServing(app: FastifyInstance, settings: HttpSettings): Ser
       if (route.method === 'POST') addWrite(route, url, admit);
       else addRead(route, url, admit);
     },
-    strike: (request, reply, route) => faults.strike(request, reply, route),
+    injectFault: (request, reply, route) => faults.inject(request, reply, route),
     refuse: async (request, reply, refusal) => {
       const { principal } = request;
       const route = request.routeOptions.config.route;
@@ -197,7 +197,7 @@ export function createServing(app: FastifyInstance, settings: HttpSettings): Ser
 }
 
 /** Every refused write is audited, and of the reads those that a key had no right to. */
-function isAudited(route: Served | StreamRoute, code: ErrorCode): boolean {
+function isAudited(route: ServedRoute | ApiStreamRoute, code: ErrorCode): boolean {
   if (unaudited.has(code)) return false;
   const status = statusOf(code);
   return route.method === 'POST' || status === 401 || status === 403;
@@ -206,7 +206,7 @@ function isAudited(route: Served | StreamRoute, code: ErrorCode): boolean {
 /** The checks on what comes with a request besides who sends it. */
 export function refuseHeaders(
   request: FastifyRequest,
-  route: Pick<Served | StreamRoute, 'method'>,
+  route: Pick<ServedRoute | ApiStreamRoute, 'method'>,
 ): Refusal | undefined {
   const version = request.headers['api-version'];
   if (version !== undefined && (typeof version !== 'string' || !apiVersions.includes(version))) {

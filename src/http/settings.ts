@@ -1,7 +1,7 @@
 import type { Engine } from '../engine/engine.ts';
 import type { FaultCounter } from '../engine/fault-counter.ts';
 import type { Answer, Submission } from '../engine/submission.ts';
-import type { Reader, Route, WrittenBehind } from '../kernel/route.ts';
+import type { Reader, Route, WriteBehindData } from '../kernel/route.ts';
 import type { CoverageSink } from '../resources/coverage/table.ts';
 import type { RequestSink } from '../resources/requests/table.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -33,7 +33,7 @@ export interface HttpSettings {
   /** Where it is noted which operations and errors keys have met. */
   readonly coverage: CoverageSink | undefined;
   /** Each writes what is gathered so far, for who reads it. */
-  readonly writtenBehind: Readonly<Record<WrittenBehind, () => Promise<void>>>;
+  readonly writtenBehind: Readonly<Record<WriteBehindData, () => Promise<void>>>;
   readonly streams: EventStreams;
   /** Whether the node can serve; a sentence says why not. */
   readonly readiness: () => Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: string }>;

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { apiVersion } from '../kernel/envelope.ts';
 import { refuse } from '../kernel/errors.ts';
-import type { StreamRoute } from '../kernel/route.ts';
+import type { ApiStreamRoute } from '../kernel/route.ts';
 import { strict } from '../kernel/schema.ts';
 import { cutConnection } from './connection.ts';
 import type { EventStreams, StreamOptions } from './event-stream.ts';
@@ -13,7 +13,7 @@ import { compileQuery } from './validate.ts';
 
 export interface KeyStreamSettings extends AnswerSinks {
   readonly streams: EventStreams;
-  readonly strike: Serving['strike'];
+  readonly injectFault: Serving['injectFault'];
   /** Whether a key that was let in still would be. */
   readonly isStillAdmitted: (request: FastifyRequest) => Promise<boolean>;
 }
@@ -25,7 +25,7 @@ const busySeconds = 10;
 /** A route of the table that does not end: the live events of the application whose key asks. */
 export function addKeyStream(
   app: FastifyInstance,
-  route: StreamRoute,
+  route: ApiStreamRoute,
   url: string,
   admit: Admission,
   settings: KeyStreamSettings,
@@ -43,7 +43,7 @@ export function addKeyStream(
       if (refusal) throw new Refused(refusal);
       const takes = route.streams(query);
       if (typeof takes !== 'function') throw new Refused(takes);
-      if (request.faultPlans !== null && (await settings.strike(request, reply, route))) return reply;
+      if (request.faultPlans !== null && (await settings.injectFault(request, reply, route))) return reply;
       // A stream has no answer to lose but its head.
       if (request.faultPlan?.fault.type === 'lose_answer') return cutConnection(reply, 'close');
       if (request.method === 'HEAD') return sendHead(reply, 'text/event-stream');

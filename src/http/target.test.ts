@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { Principal, Served, Writing } from '../kernel/route.ts';
+import type { Principal, ServedRoute, WriteRoute } from '../kernel/route.ts';
 import { assertTarget, targetOf } from './target.ts';
 
 const suffix = '01h455vb4pex5vsknk084sn02q';
 const principal = { orgId: `org_${suffix}`, appId: `app_${suffix}` } as Principal;
 const route = (fields: object) =>
-  ({ operationId: 'x', method: 'POST', path: 'x', ...fields }) as Served & Writing;
+  ({ operationId: 'x', method: 'POST', path: 'x', ...fields }) as ServedRoute & WriteRoute;
 
 describe('the record that a request is about', () => {
   test.each<[what: string, fields: object, params: object, target: object | null]>([

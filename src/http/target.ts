@@ -3,7 +3,7 @@ import type { Target } from '../engine/submission.ts';
 import { assert } from '../kernel/assert.ts';
 import { clockIdOf } from '../kernel/clock.ts';
 import type { IdKind } from '../kernel/ids.ts';
-import type { Principal, Served, StreamRoute, Writing } from '../kernel/route.ts';
+import type { ApiStreamRoute, Principal, ServedRoute, WriteRoute } from '../kernel/route.ts';
 
 /** The kinds of records that a write can be about without an id in its path. */
 const ownIds: Partial<Record<IdKind, (principal: Principal) => string>> = {
@@ -12,7 +12,7 @@ const ownIds: Partial<Record<IdKind, (principal: Principal) => string>> = {
 };
 
 /** Checked at startup: a route without its target would leave audit rows that the filter by record misses. */
-export function assertTarget({ operationId, path, target }: Served & Writing): void {
+export function assertTarget({ operationId, path, target }: ServedRoute & WriteRoute): void {
   if (path.includes('{id}'))
     assert(target !== null && !ownIds[target], `${operationId} has an id in its path but no target`);
   else assert(target === null || ownIds[target], `${operationId} has no id in its path for its target`);
@@ -20,7 +20,7 @@ export function assertTarget({ operationId, path, target }: Served & Writing): v
 
 /** The record that a request is about. Reads have none: they leave no audit row, except when the caller has no right to them. */
 export function targetOf(
-  route: Served | StreamRoute,
+  route: ServedRoute | ApiStreamRoute,
   { params }: Pick<FastifyRequest, 'params'>,
   principal: Principal,
 ): Target | null {

@@ -21,10 +21,10 @@ const machine = defineMachine<Light>({
       action: 'rest',
       from: ['blinking'],
       to: ['off'],
-      when: { words: 'it is whole', holds: ({ isBroken }) => !isBroken },
+      when: { description: 'it is whole', holds: ({ isBroken }) => !isBroken },
     },
     { action: 'go', from: ['red', 'off'], to: ['green'] },
-    { action: 'steal', from: ['off'], to: ['stolen'], by: 'refund' },
+    { action: 'steal', from: ['off'], to: ['stolen'], triggeredBy: 'refund' },
   ],
 });
 
@@ -119,11 +119,11 @@ describe('a way', () => {
   });
 
   it('may take what another record brings, where the rules say so', () => {
-    const brought = (at: At): readonly At[] =>
+    const triggered = (at: At): readonly At[] =>
       at.row.status === 'off'
         ? [{ ...at, row: { ...at.row, status: 'stolen' }, path: [...at.path, 'steal'] }]
         : [];
-    expect(run(to('stolen'), start('green'), { brought })).toMatchObject({
+    expect(run(to('stolen'), start('green'), { triggered })).toMatchObject({
       path: ['blink', 'rest', 'steal'],
     });
   });

@@ -31,7 +31,7 @@ export interface Rules<Row extends Stateful, Params, At extends Position<Row>> {
   /** Parameters of the steps before the last one of a way. */
   readonly defaults: Params;
   /** Steps beside those of the machine that a way may take: what another record brings along. */
-  readonly brought?: (at: At) => readonly At[];
+  readonly triggered?: (at: At) => readonly At[];
 }
 
 /** Decides an advance. Each move on the way has its own change, and so its own history, entries and event. */
@@ -87,7 +87,7 @@ function search<Row extends Stateful, Params, At extends Position<Row>>(
   to: string,
   params: Params,
   start: At,
-  { machine, apply, defaults, brought }: Rules<Row, Params, At>,
+  { machine, apply, defaults, triggered }: Rules<Row, Params, At>,
   movesTo: ReadonlyMap<string, number>,
   movesMax: number,
 ): At | Refusal | undefined {
@@ -107,7 +107,7 @@ function search<Row extends Stateful, Params, At extends Position<Row>>(
         }
         if (ends.some(leads)) further.push(apply(at, { action, params: defaults }));
       }
-      for (const one of brought?.(at) ?? []) {
+      for (const one of triggered?.(at) ?? []) {
         if (one.row.status === to) return one;
         further.push(one);
       }

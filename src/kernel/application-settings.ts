@@ -2,7 +2,7 @@ import { limits } from './limits.ts';
 import type { RetryProfile } from './retry.ts';
 
 /** What an application has agreed with its provider. A payment keeps the terms under which it was made. */
-export interface Terms {
+export interface ApplicationSettings {
   /** Hundredths of a percent: 290 is 2.9 %. */
   readonly feeBasisPoints: number;
   /** Minor units of whatever currency, on top of the share. */
@@ -23,7 +23,7 @@ export interface WebhookDefaults {
   readonly maxConcurrency: number;
 }
 
-export const defaultTerms: Terms = {
+export const defaultApplicationSettings: ApplicationSettings = {
   feeBasisPoints: 290,
   feeFixed: 30n,
   provider: null,

@@ -7,15 +7,15 @@ describe('a clock', () => {
 
   it.each<[what: string, clock: Clock | undefined, now: number]>([
     ['that was never moved shows real time', undefined, wall],
-    ['that runs shows real time', { offsetMs: 0n, standsAt: null }, wall],
+    ['that runs shows real time', { offsetMs: 0n, frozenAt: null }, wall],
     [
       'that is ahead shows real time and more',
-      { offsetMs: 604_800_000n, standsAt: null },
+      { offsetMs: 604_800_000n, frozenAt: null },
       wall + 604_800_000,
     ],
-    ['that is behind shows real time and less', { offsetMs: -1n, standsAt: null }, wall - 1],
-    ['that stands shows where, whatever its offset', { offsetMs: 5n, standsAt: 1_000 }, 1_000],
-    ['that stands at the beginning of time stands', { offsetMs: 5n, standsAt: 0 }, 0],
+    ['that is behind shows real time and less', { offsetMs: -1n, frozenAt: null }, wall - 1],
+    ['that stands shows where, whatever its offset', { offsetMs: 5n, frozenAt: 1_000 }, 1_000],
+    ['that stands at the beginning of time stands', { offsetMs: 5n, frozenAt: 0 }, 0],
   ])('%s', (_what, clock, now) => {
     expect(clockNow(clock, wall)).toBe(now);
   });

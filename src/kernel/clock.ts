@@ -6,12 +6,12 @@ export interface Clock {
   /** How far it is ahead of real time, while it runs. */
   readonly offsetMs: bigint;
   /** Where it stands, frozen or on its way; null while it runs. */
-  readonly standsAt: Instant | null;
+  readonly frozenAt: Instant | null;
 }
 
 export function clockNow(clock: Clock | undefined, wallNow: Instant): Instant {
   if (!clock) return wallNow;
-  return clock.standsAt ?? wallNow + Number(clock.offsetMs);
+  return clock.frozenAt ?? wallNow + Number(clock.offsetMs);
 }
 
 /** What a record waits for: the step that its clock will bring, and when. */

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import type { Terms } from './application-settings.ts';
+import type { ApplicationSettings } from './application-settings.ts';
 import { assert } from './assert.ts';
 import type { Due } from './clock.ts';
 import type { Presented, Success } from './envelope.ts';
@@ -27,7 +27,7 @@ export interface CommandContext {
   readonly actor: Actor;
   readonly requestId: string;
   readonly ip: string | null;
-  readonly terms: Terms;
+  readonly settings: ApplicationSettings;
   /** Business time: the clock of the application whose record is changed, else of the one that asks. */
   readonly now: Instant;
   /** For the commands that set a clock: a clock cannot be set by itself. */
@@ -37,7 +37,7 @@ export interface CommandContext {
 }
 
 /** A command on its way to the engine does not know its time yet: that is read off the clock when it is decided. */
-export type Request = Omit<CommandContext, 'now' | 'wallNow'>;
+export type CommandRequest = Omit<CommandContext, 'now' | 'wallNow'>;
 
 /**
  * Whether the actor may see and change webhooks of an application, and what belongs to them. An API key reaches only its own
@@ -101,11 +101,11 @@ export interface Change {
   readonly row: StatefulRow;
   readonly event: string;
   /** Nobody is told of it. */
-  readonly isSilent: boolean;
+  readonly emitsNoEvent: boolean;
   /** What the move posts to the ledger. */
   readonly entries: readonly Entry[];
   /** What the provider sees of the move; null for one that it has no part in. */
-  readonly told: ProviderMove | null;
+  readonly providerMove: ProviderMove | null;
   /** What its report says of the money that the move settled; null for a move that settles nothing. */
   readonly settlement: Settlement | null;
 }
@@ -183,7 +183,7 @@ export interface CommandKind<Input> {
   readonly addressesEvents?: true;
   /** Its response may show a secret: the request log leaves out the Idempotency-Key, which would replay it. */
   readonly answersWithSecret?: true;
-  readonly reads: (input: Input, request: Request) => readonly Read[];
+  readonly reads: (input: Input, request: CommandRequest) => readonly Read[];
   /**
    * What else must be read, known only from the rows of `reads`: a refund names its payment. Only what never changes may
    * lead from one row to the other, because the first look is taken before anything is locked.
@@ -203,9 +203,9 @@ export function change<Row extends StatefulRow>(
   action: string,
   before: Row | null,
   row: Row,
-  effects: Partial<Pick<Change, 'entries' | 'told' | 'settlement'>> = {},
+  effects: Partial<Pick<Change, 'entries' | 'providerMove' | 'settlement'>> = {},
 ): Change {
-  const { event, isSilent } = arrivalOf(machine, action, before, row);
+  const { event, emitsNoEvent } = arrivalOf(machine, action, before, row);
   assert(row.version === (before?.version ?? 0) + 1, `${machine.resource}: a move counts its version up`);
   return {
     resource: machine.resource,
@@ -213,9 +213,9 @@ export function change<Row extends StatefulRow>(
     from: before?.status ?? null,
     row,
     event: `${machine.resource}.${event}`,
-    isSilent,
+    emitsNoEvent,
     entries: effects.entries ?? [],
-    told: effects.told ?? null,
+    providerMove: effects.providerMove ?? null,
     settlement: effects.settlement ?? null,
   };
 }

@@ -6,11 +6,11 @@ import { assert } from './assert.ts';
  */
 interface Decline {
   readonly isSoft: boolean;
-  readonly words: string;
+  readonly description: string;
 }
 
-const soft = (words: string): Decline => ({ isSoft: true, words });
-const hard = (words: string): Decline => ({ isSoft: false, words });
+const soft = (description: string): Decline => ({ isSoft: true, description });
+const hard = (description: string): Decline => ({ isSoft: false, description });
 
 export const declines = {
   insufficient_funds: soft('The account does not have enough money for this payment.'),
@@ -71,11 +71,13 @@ export const transferFailures: Readonly<Record<string, string>> = {
   provider_error: 'The provider failed while it processed the transfer.',
 };
 
-const ownWords = 'The provider gave a code of its own as the reason.';
+const providerCodeDescription = 'The provider gave a code of its own as the reason.';
 
 /** The form of every code, known or not. */
 export const reasonCodePattern = '[A-Za-z0-9_]{1,40}';
 
-export function failureWords(code: string): string {
-  return Object.hasOwn(transferFailures, code) ? (transferFailures[code] ?? ownWords) : ownWords;
+export function failureDescription(code: string): string {
+  return Object.hasOwn(transferFailures, code)
+    ? (transferFailures[code] ?? providerCodeDescription)
+    : providerCodeDescription;
 }

@@ -59,7 +59,7 @@ export interface EventOrigin {
  * An event that somebody asked for. It tells of the record that its data names, and of the version that it has, as far as
  * it says so; else of itself.
  */
-export function askedEvent(
+export function requestedEvent(
   { orgId, appId, requestId, now }: EventOrigin,
   id: string,
   { type, data }: { type: string; data: Readonly<Record<string, unknown>> },

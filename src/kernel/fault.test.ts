@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { isForEvent, isForRoute, isHit, isSpared, patternLength, patternOf } from './fault.ts';
+import { isForEvent, isForRoute, isInjected, isSpared, patternLength, patternOf } from './fault.ts';
 
 function hits(seed: number, share: number | null, from = 1, to = 100): readonly number[] {
   const pattern = patternOf({ seed, share });
-  return Array.from({ length: to - from + 1 }, (_, i) => from + i).filter((k) => isHit(pattern, k));
+  return Array.from({ length: to - from + 1 }, (_, i) => from + i).filter((k) => isInjected(pattern, k));
 }
 
 describe('which of those that match are hit', () => {
   test('without a share, all of them', () => {
     expect(hits(1, null)).toHaveLength(100);
-    expect(isHit(patternOf({ seed: 7, share: null }), 123_456_789)).toBe(true);
+    expect(isInjected(patternOf({ seed: 7, share: null }), 123_456_789)).toBe(true);
   });
 
   // A promise to those who have written down a seed: these numbers stay.
@@ -38,8 +38,8 @@ describe('which of those that match are hit', () => {
   test('a thousand and one is one again', () => {
     const pattern = patternOf({ seed: 3, share: 50 });
     for (let k = 1; k <= patternLength; k += 1) {
-      expect(isHit(pattern, k + patternLength)).toBe(isHit(pattern, k));
-      expect(isHit(pattern, k + 7 * patternLength)).toBe(isHit(pattern, k));
+      expect(isInjected(pattern, k + patternLength)).toBe(isInjected(pattern, k));
+      expect(isInjected(pattern, k + 7 * patternLength)).toBe(isInjected(pattern, k));
     }
   });
 

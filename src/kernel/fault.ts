@@ -65,7 +65,7 @@ export function patternOf({ seed, share }: Pick<ActivePlan, 'seed' | 'share'>): 
 }
 
 /** Whether the k-th that matches is hit, counted from 1. The statement that counts reads patterns in the same way. */
-export function isHit(pattern: Uint8Array, k: number): boolean {
+export function isInjected(pattern: Uint8Array, k: number): boolean {
   assert(k >= 1, 'what matches is counted from 1');
   const bit = (k - 1) % patternLength;
   return (((pattern[bit >> 3] ?? 0) >> (bit & 7)) & 1) === 1;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeSuffix, firstIdAt, formatId, idPrefixes, isId, mintedAt } from './ids.ts';
+import { encodeSuffix, firstIdAt, formatId, idPrefixes, idTimestamp, isId } from './ids.ts';
 
 const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
 
@@ -50,7 +50,7 @@ describe('ids', () => {
         const made = Uint8Array.from(value);
         for (let i = 0; i < 6; i += 1) made[i] = Math.floor(instant / 2 ** (40 - 8 * i)) % 256;
         const id = formatId('request', encodeSuffix(made));
-        expect(mintedAt(id)).toBe(instant);
+        expect(idTimestamp(id)).toBe(instant);
         expect(isId('request', firstIdAt('request', instant))).toBe(true);
         expect(id >= firstIdAt('request', instant)).toBe(true);
         expect(instant === 2 ** 48 - 1 || id < firstIdAt('request', instant + 1)).toBe(true);

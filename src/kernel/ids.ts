@@ -54,7 +54,7 @@ export function isId(kind: IdKind, text: string): boolean {
 const timeLength = 10;
 
 /** When an id was made, to the millisecond: the first 48 bits of a UUIDv7, which are the first ten characters. */
-export function mintedAt(id: string): number {
+export function idTimestamp(id: string): number {
   const suffix = id.slice(-suffixLength);
   let instant = 0;
   for (let i = 0; i < timeLength; i += 1) instant = instant * 32 + alphabet.indexOf(suffix[i] ?? '0');

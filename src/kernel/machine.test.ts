@@ -76,11 +76,11 @@ const gate = defineMachine<Door & { readonly isOiled?: boolean }>({
       action: 'open',
       from: ['shut'],
       to: ['open'],
-      when: { words: 'it is oiled', holds: ({ isOiled }) => isOiled === true },
+      when: { description: 'it is oiled', holds: ({ isOiled }) => isOiled === true },
     },
     { action: 'paint', from: ['shut', 'open'], to: ['shut', 'open'], event: 'painted' },
     { action: 'polish', from: ['carried'], to: ['carried'], event: 'polished', stays: true },
-    { action: 'carry', from: ['shut', 'open'], to: ['carried'], by: 'refund' },
+    { action: 'carry', from: ['shut', 'open'], to: ['carried'], triggeredBy: 'refund' },
   ],
 });
 
@@ -100,10 +100,10 @@ describe('a move', () => {
   });
 
   it('tells its event by the state of arrival, unless it names one', () => {
-    expect(arrivalOf(gate, 'build', null, at('shut'))).toEqual({ event: 'shut', isSilent: false });
+    expect(arrivalOf(gate, 'build', null, at('shut'))).toEqual({ event: 'shut', emitsNoEvent: false });
     expect(arrivalOf(gate, 'paint', at('open'), at('open', 2))).toEqual({
       event: 'painted',
-      isSilent: false,
+      emitsNoEvent: false,
     });
     expect(eventTypes(gate)).toEqual([
       ...['customer.shut', 'customer.open', 'customer.painted', 'customer.polished', 'customer.carried'],
@@ -115,12 +115,15 @@ describe('a move', () => {
   });
 
   it('has words for every event that it tells, or for none, and for nothing else', () => {
-    const moves = [...door.moves, { action: 'oil', from: ['open'], to: ['open'], isSilent: true as const }];
+    const moves = [
+      ...door.moves,
+      { action: 'oil', from: ['open'], to: ['open'], emitsNoEvent: true as const },
+    ];
     const told = { built: 'It stands.', shut: 'It is shut.', removed: 'It is gone.' };
-    expect(defineMachine({ ...door, moves, eventWords: told }).eventWords).toBe(told);
+    expect(defineMachine({ ...door, moves, eventDescriptions: told }).eventDescriptions).toBe(told);
     const { removed: _removed, ...fewer } = told;
-    expect(() => defineMachine({ ...door, eventWords: fewer })).toThrow('removed has no words');
+    expect(() => defineMachine({ ...door, eventDescriptions: fewer })).toThrow('removed has no words');
     const more = { ...told, open: 'It was oiled.' };
-    expect(() => defineMachine({ ...door, moves, eventWords: more })).toThrow('open has words');
+    expect(() => defineMachine({ ...door, moves, eventDescriptions: more })).toThrow('open has words');
   });
 });

@@ -19,16 +19,16 @@ export interface Move<Row> {
   /** What must be true of the record besides its state. */
   readonly when?: Condition<Row>;
   /** The kind of record that brings this move along: nobody can ask for it. */
-  readonly by?: IdKind;
+  readonly triggeredBy?: IdKind;
   /** Told to no webhook, although it is in the history. */
-  readonly isSilent?: true;
+  readonly emitsNoEvent?: true;
   /** It changes nothing of the record, and so leaves nothing in the history either. */
   readonly isTraceless?: true;
 }
 
 export interface Condition<Row> {
   /** Completes the sentence "only when ...". */
-  readonly words: string;
+  readonly description: string;
   readonly holds: (row: Row) => boolean;
 }
 
@@ -41,7 +41,7 @@ export interface Machine<Row extends Stateful> {
   readonly states: readonly string[];
   readonly moves: readonly Move<Row>[];
   /** For a machine whose moves are told to webhooks: a sentence for each event, by its name without the resource. */
-  readonly eventWords?: Readonly<Record<string, string>>;
+  readonly eventDescriptions?: Readonly<Record<string, string>>;
 }
 
 export function defineMachine<Row extends Stateful>(machine: Machine<Row>): Machine<Row> {
@@ -53,11 +53,11 @@ export function defineMachine<Row extends Stateful>(machine: Machine<Row>): Mach
       );
     }
   }
-  const { eventWords } = machine;
-  if (eventWords) {
-    const names = [...new Set(machine.moves.flatMap(toldNames))];
-    for (const name of names) assert(eventWords[name], `${machine.resource}: ${name} has no words`);
-    for (const name of Object.keys(eventWords))
+  const { eventDescriptions } = machine;
+  if (eventDescriptions) {
+    const names = [...new Set(machine.moves.flatMap(emittedEvents))];
+    for (const name of names) assert(eventDescriptions[name], `${machine.resource}: ${name} has no words`);
+    for (const name of Object.keys(eventDescriptions))
       assert(names.includes(name), `${machine.resource}: ${name} has words, and no move tells it`);
   }
   return machine;
@@ -70,7 +70,7 @@ export function allowedActions<Row extends Stateful>(machine: Machine<Row>, row:
 
 /** Every action that a caller may request in some state, in the order of the table. */
 export function requestableActions<Row extends Stateful>({ moves }: Machine<Row>): readonly string[] {
-  const requestable = moves.filter(({ by, from }) => by === undefined && from.length > 0);
+  const requestable = moves.filter(({ triggeredBy, from }) => triggeredBy === undefined && from.length > 0);
   return [...new Set(requestable.map(({ action }) => action))];
 }
 
@@ -89,7 +89,9 @@ function movesFrom<Row extends Stateful>(machine: Machine<Row>, state: string): 
   }
   let moves = byState.get(state);
   if (!moves) {
-    moves = machine.moves.filter(({ by, from }) => by === undefined && from.includes(state));
+    moves = machine.moves.filter(
+      ({ triggeredBy, from }) => triggeredBy === undefined && from.includes(state),
+    );
     byState.set(state, moves);
   }
   return moves as readonly Move<Row>[];
@@ -103,8 +105,10 @@ export function refuseMove<Row extends Stateful>(
 ): Refusal | undefined {
   const moves = movesOf(machine, action);
   if (openMoves(machine, row).some((move) => move.action === action)) return undefined;
-  const unmet = moves.find(({ from, by }) => by === undefined && from.includes(row.status))?.when;
-  const because = unmet === undefined ? '' : ` (only when ${unmet.words})`;
+  const unmet = moves.find(
+    ({ from, triggeredBy }) => triggeredBy === undefined && from.includes(row.status),
+  )?.when;
+  const because = unmet === undefined ? '' : ` (only when ${unmet.description})`;
   return refuseTransition(machine, row, `cannot ${spoken(action)}${because}`, { action });
 }
 
@@ -143,23 +147,23 @@ export function arrivalOf<Row extends Stateful>(
     move,
     `${machine.resource}: ${action} must not lead from ${before?.status ?? 'nothing'} to ${after.status}`,
   );
-  return { event: move.event ?? after.status, isSilent: move.isSilent ?? false };
+  return { event: move.event ?? after.status, emitsNoEvent: move.emitsNoEvent ?? false };
 }
 
 export interface Arrival {
   /** The name of the event that tells of it. */
   readonly event: string;
-  readonly isSilent: boolean;
+  readonly emitsNoEvent: boolean;
 }
 
 /** Every event that a machine can tell, in the order of its table. */
 export function eventTypes<Row extends Stateful>({ resource, moves }: Machine<Row>): readonly string[] {
-  return [...new Set(moves.flatMap(toldNames))].map((name) => `${resource}.${name}`);
+  return [...new Set(moves.flatMap(emittedEvents))].map((name) => `${resource}.${name}`);
 }
 
 /** The names of the events that tell of a move: one for each place of arrival, or one for all, or none. */
-export function toldNames<Row>({ event, to, isSilent }: Move<Row>): readonly string[] {
-  if (isSilent) return [];
+export function emittedEvents<Row>({ event, to, emitsNoEvent }: Move<Row>): readonly string[] {
+  if (emitsNoEvent) return [];
   return event === undefined ? to : [event];
 }
 

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import type { Terms } from './application-settings.ts';
+import type { ApplicationSettings } from './application-settings.ts';
 import { type Actor, type CommandKind, reachesApplication } from './command.ts';
 import { type Presented, shownOnce } from './envelope.ts';
 import { type Refusal, refuse } from './errors.ts';
@@ -12,28 +12,28 @@ import type { AnyRow, Instant, Statement, Table } from './table.ts';
  * Routes are data. Authentication, the scope check, idempotency, validation, the OpenAPI document and the
  * permission-matrix test are all derived from these rows; a handler only says what is particular to it.
  */
-export type Route = ReadRoute | WriteRoute | StreamRoute;
-export type ReadRoute = ApiWords & Reading;
-export type WriteRoute = ApiWords & Writing;
-export type StreamRoute = ApiWords & Streaming;
+export type Route = ApiReadRoute | ApiWriteRoute | ApiStreamRoute;
+export type ApiReadRoute = ApiRouteMeta & ReadRoute;
+export type ApiWriteRoute = ApiRouteMeta & WriteRoute;
+export type ApiStreamRoute = ApiRouteMeta & StreamRoute;
 
 /**
  * What only the console has, for people who are signed in: keys, members, the audit trail. The console serves the routes
  * of the API as well, so nothing of those is written twice.
  */
-export type ConsoleRoute = ConsoleWords & Served;
+export type ConsoleRoute = ConsoleRouteMeta & ServedRoute;
 
 /** How a route is carried out, whoever may call it. */
-export type Served = RouteWords & (Reading | Writing);
+export type ServedRoute = RouteMeta & (ReadRoute | WriteRoute);
 
-interface RouteWords {
+interface RouteMeta {
   readonly operationId: string;
   /** Below `/_api/` or the place of the console, with parameters in braces. */
   readonly path: string;
   readonly summary: string;
 }
 
-interface ApiWords extends RouteWords {
+interface ApiRouteMeta extends RouteMeta {
   /** The scope that a key needs, or all of several; `any` for what every valid key may call. */
   readonly scope: Needed;
   readonly tag: Tag;
@@ -41,34 +41,34 @@ interface ApiWords extends RouteWords {
   readonly responseName: string;
 }
 
-interface ConsoleWords extends RouteWords {
+interface ConsoleRouteMeta extends RouteMeta {
   /** The least role that may call it. */
   readonly role: Role;
   /** Whether it concerns one application, whose id is then in the path, or the whole organization. */
-  readonly within: 'organization' | 'application';
+  readonly level: 'organization' | 'application';
   /** A write that an archived application still takes. */
-  readonly isOfArchived?: true;
+  readonly allowsArchived?: true;
 }
 
-export interface Reading {
+export interface ReadRoute {
   readonly method: 'GET';
   readonly query?: TSchema;
   /** Its query may name a record, which must then be there; one in the path always must. */
   readonly namesRecord?: true;
   /** Another form of the answer, for callers that ask for it by `Accept`. */
-  readonly alsoAs?: OtherForm;
+  readonly alternateContentType?: AlternateContentType;
   /** What is written behind the answers, and must be down before this is read. */
-  readonly readsBehind?: WrittenBehind;
+  readonly flushBefore?: WriteBehindData;
   readonly read: (request: ReadRequest) => Awaitable<ReadAnswer>;
 }
 
-export type OtherForm = 'text/csv' | 'application/xml';
+export type AlternateContentType = 'text/csv' | 'application/xml';
 
 /** What is gathered in memory and written a little later, because no answer waits for it. */
-export type WrittenBehind = 'requests' | 'coverage';
+export type WriteBehindData = 'requests' | 'coverage';
 
 /** An answer that does not end: what happens from now on, as server-sent events. `response` is the shape of each. */
-export interface Streaming {
+export interface StreamRoute {
   readonly method: 'GET';
   readonly query?: TSchema;
   /** Which types of events the caller wants to be told. */
@@ -77,11 +77,11 @@ export interface Streaming {
 
 export type EventFilter = (type: string) => boolean;
 
-export function isStream(route: Reading | Writing | Streaming): route is Streaming {
+export function isStream(route: ReadRoute | WriteRoute | StreamRoute): route is StreamRoute {
   return 'streams' in route;
 }
 
-export interface Writing {
+export interface WriteRoute {
   readonly method: 'POST';
   /** No body schema means that the body may be absent, and that nothing but `{}` may be sent. */
   readonly body?: TSchema;
@@ -106,7 +106,7 @@ export type Awaitable<T> = T | PromiseLike<T>;
 export type ReadAnswer = Presented | PresentedPage | TextAnswer | Refusal;
 
 export interface TextAnswer {
-  readonly contentType: OtherForm;
+  readonly contentType: AlternateContentType;
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -139,7 +139,7 @@ export interface Principal {
   /** Empty for a person where the whole organization is concerned. */
   readonly appId: string;
   readonly appName: string;
-  readonly terms: Terms;
+  readonly settings: ApplicationSettings;
   readonly actor: Actor;
   /** Of the key, or of the person. */
   readonly name: string;
@@ -162,11 +162,11 @@ export interface Reader {
 }
 
 /** How a record is read by the id in the path. What is no id of this kind is a record that is not there. */
-export function retrieving<Row extends Versioned>(
+export function retrieveHandler<Row extends Versioned>(
   kind: IdKind,
   table: Table<Row>,
   present: (row: Row) => Presented,
-): Reading['read'] {
+): ReadRoute['read'] {
   const show = shownOnce(present);
   return ({ reader, principal, params }) => {
     const id = params.id ?? '';
@@ -181,11 +181,11 @@ export function retrieving<Row extends Versioned>(
  * How something of a record is read: the history of a payment, say. The record must be there first, so that a foreign id
  * is not found instead of having nothing.
  */
-export function readingOf<Row extends Versioned>(
+export function subresourceHandler<Row extends Versioned>(
   kind: IdKind,
   table: Table<Row>,
   read: (request: ReadRequest, row: Row) => PromiseLike<ReadAnswer> | ReadAnswer,
-): Reading['read'] {
+): ReadRoute['read'] {
   return (request) => {
     const id = request.params.id ?? '';
     if (!isId(kind, id)) return refuse('resource_not_found');
@@ -196,12 +196,12 @@ export function readingOf<Row extends Versioned>(
 }
 
 /** The same for what belongs to one application: to an API key of another one it does not exist. */
-export function readingOfApplication<Row extends Versioned & { readonly appId: string }>(
+export function applicationSubresourceHandler<Row extends Versioned & { readonly appId: string }>(
   kind: IdKind,
   table: Table<Row>,
   read: (request: ReadRequest, row: Row) => PromiseLike<ReadAnswer> | ReadAnswer,
-): Reading['read'] {
-  return readingOf(kind, table, (request, row) =>
+): ReadRoute['read'] {
+  return subresourceHandler(kind, table, (request, row) =>
     reachesApplication(request.principal, row.appId) ? read(request, row) : refuse('resource_not_found'),
   );
 }
@@ -212,18 +212,18 @@ export function withinReach({ actor, appId }: Principal, query: unknown): ListQu
 }
 
 /** How a page of records is read that belong to one application. */
-export function listingOfApplication<Row extends AnyRow & { readonly appId: string }>(
+export function applicationListHandler<Row extends AnyRow & { readonly appId: string }>(
   kind: IdKind,
   table: Table<Row>,
   filters: readonly ListFilter[],
   present: (row: Row) => Presented,
-): Reading['read'] {
-  const page = listing(kind, table, ['appId', ...filters], present);
+): ReadRoute['read'] {
+  const page = listHandler(kind, table, ['appId', ...filters], present);
   return ({ reader, principal, query }) => page({ reader, principal, query: withinReach(principal, query) });
 }
 
 /** How a page of records is read, newest first. */
-export function listing<Row extends AnyRow>(
+export function listHandler<Row extends AnyRow>(
   kind: IdKind,
   table: Table<Row>,
   filters: readonly ListFilter[],

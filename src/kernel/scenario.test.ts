@@ -5,14 +5,14 @@ import {
   magicAmounts,
   paymentScenarios,
   resolveScenario,
+  scenarioDescriptions,
   scenarioOf,
-  scenarioWords,
   testCards,
 } from './scenario.ts';
 
 describe('scenarios', () => {
   it('are the names of the design and a decline for each code, none of them twice', () => {
-    expect(Object.keys(scenarioWords)).toEqual([
+    expect(Object.keys(scenarioDescriptions)).toEqual([
       ...['approve', 'require_action', 'async', 'capture_fails', 'refund_fails', 'refund_pending', 'dispute'],
       ...['settle_short', 'settle_missing', 'settle_duplicate', 'settle_unknown'],
     ]);
@@ -60,7 +60,7 @@ describe('decline codes', () => {
   it('have words for a person and are soft or hard', () => {
     for (const code of declineCodes) {
       expect(code).toMatch(/^[a-z_]+$/);
-      expect(findDecline(code).words).toMatch(/^[A-Z].*\.$/);
+      expect(findDecline(code).description).toMatch(/^[A-Z].*\.$/);
     }
     expect(declines.insufficient_funds.isSoft).toBe(true);
     expect(declines.stolen_card.isSoft).toBe(false);

@@ -4,7 +4,7 @@ import { type DeclineCode, declineCodes, reasonCodePattern } from './decline.ts'
  * What the simulated provider will do with a payment: a name, or a list of names for successive attempts. The words are
  * those of the documents.
  */
-export const scenarioWords = {
+export const scenarioDescriptions = {
   approve: 'Everything succeeds. The default.',
   require_action: 'The customer has to confirm first: the payment passes through `requires_action`.',
   async: 'The provider needs time: the payment passes through `processing`.',
@@ -21,7 +21,7 @@ export const scenarioWords = {
 const declinePrefix = 'decline:';
 
 export const paymentScenarios: readonly string[] = [
-  ...Object.keys(scenarioWords),
+  ...Object.keys(scenarioDescriptions),
   ...declineCodes.map((code) => declinePrefix + code),
 ];
 
@@ -31,7 +31,7 @@ export function declineOf(scenario: string): DeclineCode | undefined {
 }
 
 /** What the simulated provider will do with a transfer: a name, or a list of names for successive times it is sent. */
-export const transferScenarioWords = {
+export const transferScenarioDescriptions = {
   approve: 'Everything succeeds. The default.',
   review: 'The transfer is reviewed before it is converted, and released.',
   reject:
@@ -45,7 +45,7 @@ export const transferScenarioWords = {
 const returnPrefix = 'return:';
 const failPrefix = 'fail:';
 
-export const transferScenarios: readonly string[] = Object.keys(transferScenarioWords);
+export const transferScenarios: readonly string[] = Object.keys(transferScenarioDescriptions);
 
 /** The names above, and `return:` or `fail:` with any code. */
 export const transferScenarioPattern = `^(?:${transferScenarios.join('|')}|(?:return|fail):${reasonCodePattern})$`;

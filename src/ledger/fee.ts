@@ -1,9 +1,12 @@
-import type { Terms } from '../kernel/application-settings.ts';
+import type { ApplicationSettings } from '../kernel/application-settings.ts';
 
 const basisPoints = 10_000n;
 
 /** What the provider keeps of one capture: a share and a fixed part, never more than the amount itself. */
-export function feeOf(amount: bigint, terms: Pick<Terms, 'feeBasisPoints' | 'feeFixed'>): bigint {
+export function feeOf(
+  amount: bigint,
+  terms: Pick<ApplicationSettings, 'feeBasisPoints' | 'feeFixed'>,
+): bigint {
   const fee = halfEven(amount * BigInt(terms.feeBasisPoints), basisPoints) + terms.feeFixed;
   return fee < amount ? fee : amount;
 }

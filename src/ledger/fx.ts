@@ -1,4 +1,4 @@
-import type { Terms } from '../kernel/application-settings.ts';
+import type { ApplicationSettings } from '../kernel/application-settings.ts';
 import { assert } from '../kernel/assert.ts';
 import { findCurrency } from '../kernel/currency.ts';
 import { halfEven } from './fee.ts';
@@ -9,7 +9,7 @@ import { usdRates } from './rates.ts';
  * of 10^-12 and written as decimal text. Wherever something has to be rounded against somebody, it is the customer: the
  * rate and the target amount go down, the source amount goes up, so no conversion gives more than it took.
  */
-export type FxTerms = Pick<Terms, 'fxMarginBasisPoints' | 'fxRates'>;
+export type FxTerms = Pick<ApplicationSettings, 'fxMarginBasisPoints' | 'fxRates'>;
 
 const rateDecimals = 12;
 const one = 10n ** BigInt(rateDecimals);

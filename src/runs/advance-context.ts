@@ -1,5 +1,5 @@
-import { defaultTerms } from '../kernel/application-settings.ts';
-import type { Request } from '../kernel/command.ts';
+import { defaultApplicationSettings } from '../kernel/application-settings.ts';
+import type { CommandRequest } from '../kernel/command.ts';
 import type { Advancing, ClockRow } from '../resources/clocks/table.ts';
 
 /** An application whose clock is moved. */
@@ -13,19 +13,19 @@ export function contextOf(
   { orgId, appId }: ClockRow,
   { requestId, actorKind = 'api_key', actorId, ip }: Advancing,
   suffix: string,
-): Request {
+): CommandRequest {
   return {
     orgId,
     appId,
     actor: { kind: actorKind, id: actorId },
     requestId,
     ip,
-    terms: defaultTerms,
+    settings: defaultApplicationSettings,
     suffix,
   };
 }
 
-export function applicationOf({ orgId, appId }: Request): Application {
+export function applicationOf({ orgId, appId }: CommandRequest): Application {
   if (appId === null) throw new Error('a clock belongs to an application');
   return { orgId, appId };
 }

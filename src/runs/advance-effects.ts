@@ -1,10 +1,10 @@
 import { instantToText } from '../kernel/list.ts';
-import type { Happening } from '../resources/clocks/machine.ts';
+import type { Effect } from '../resources/clocks/machine.ts';
 import type { MoveOfRequest } from '../resources/clocks/store.ts';
 import type { AttemptOfRequest } from '../resources/webhooks/delivery-store.ts';
 
 /** What an advance tells of a move, read from the history. */
-export function happeningOfMove({
+export function effectOfMove({
   at,
   resource,
   resourceId,
@@ -12,7 +12,7 @@ export function happeningOfMove({
   fromStatus,
   toStatus,
   eventType,
-}: MoveOfRequest): Happening {
+}: MoveOfRequest): Effect {
   return {
     at: instantToText(at),
     type: resource,
@@ -25,7 +25,7 @@ export function happeningOfMove({
 }
 
 /** And of an attempt to deliver an event. */
-export function happeningOfAttempt({ at, deliveryId, status, eventType }: AttemptOfRequest): Happening {
+export function effectOfAttempt({ at, deliveryId, status, eventType }: AttemptOfRequest): Effect {
   return {
     at: instantToText(at),
     type: 'delivery',

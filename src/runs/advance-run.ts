@@ -1,9 +1,9 @@
 import type { Engine } from '../engine/engine.ts';
-import type { Steps } from '../engine/mint.ts';
+import type { StepSuffixes } from '../engine/id-generator.ts';
 import type { Answer, Submission } from '../engine/submission.ts';
-import { defaultTerms } from '../kernel/application-settings.ts';
+import { defaultApplicationSettings } from '../kernel/application-settings.ts';
 import { clockIdOf, clockNow } from '../kernel/clock.ts';
-import type { Request } from '../kernel/command.ts';
+import type { CommandRequest } from '../kernel/command.ts';
 import { formatId } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Reader } from '../kernel/route.ts';
@@ -11,8 +11,8 @@ import type { Instant } from '../kernel/table.ts';
 import {
   type BeginAdvance,
   beginAdvance,
+  type Effect,
   finishAdvance,
-  type Happening,
   leaseMs,
   resumeAdvance,
 } from '../resources/clocks/machine.ts';
@@ -25,7 +25,7 @@ import {
   findOutstanding,
 } from '../resources/webhooks/delivery-store.ts';
 import { type Application, applicationOf, contextOf } from './advance-context.ts';
-import { happeningOfAttempt, happeningOfMove } from './advance-effects.ts';
+import { effectOfAttempt, effectOfMove } from './advance-effects.ts';
 import { leftOf, nextStep, upcomingOf } from './advance-order.ts';
 
 export interface ClockRunnerSettings {
@@ -40,17 +40,17 @@ export interface ClockRunnerSettings {
 }
 
 /** An advance that is carried out: who asked for it, where to, and what has happened so far. */
-interface Journey {
-  readonly context: Request;
-  readonly steps: Steps;
+interface AdvanceRun {
+  readonly context: CommandRequest;
+  readonly steps: StepSuffixes;
   readonly idempotency: NonNullable<Submission['idempotency']>;
   readonly to: Instant;
   readonly turn: number;
-  readonly happened: Happening[];
+  readonly happened: Effect[];
 }
 
 interface Round {
-  readonly happened: readonly Happening[];
+  readonly happened: readonly Effect[];
   /** Nothing more is due. */
   readonly isLast: boolean;
   /** It was tried again: what a lost answer would have told is not in here. */
@@ -97,12 +97,12 @@ export class ClockRunner {
       key,
       fingerprint: Buffer.from(fingerprint).toString('base64'),
     };
-    if (engine.mint.isSeeded) await this.#sendDue(applicationOf(submission.context));
+    if (engine.idGenerator.isSeeded) await this.#sendDue(applicationOf(submission.context));
     const begun = await engine.submit({ ...submission, kind: beginAdvance, input });
     if (begun.code !== null || begun.isReplay) return begun;
     const { to, turn } = JSON.parse(begun.body) as { to: Instant; turn: number };
     const { context } = submission;
-    const steps = engine.mint.steps(context.suffix);
+    const steps = engine.idGenerator.stepSuffixes(context.suffix);
     return this.#carryOut({ context, steps, idempotency, to, turn, happened: [] });
   }
 
@@ -111,10 +111,10 @@ export class ClockRunner {
     if (clock.advance === null) return;
     const { advance } = clock;
     const { engine } = this.#settings;
-    const context = contextOf(clock, advance, engine.mint.own(clock.orgId));
-    const steps = engine.mint.steps(context.suffix);
+    const context = contextOf(clock, advance, engine.idGenerator.background(clock.orgId));
+    const steps = engine.idGenerator.stepSuffixes(context.suffix);
     const taken = await engine.submit(
-      this.#submission(context, steps.aside(), resumeAdvance, { leasedUntil }),
+      this.#submission(context, steps.bookkeeping(), resumeAdvance, { leasedUntil }),
     );
     const { turn } = JSON.parse(taken.body) as { turn?: number };
     if (taken.code !== null || turn === undefined) return;
@@ -130,11 +130,11 @@ export class ClockRunner {
   }
 
   /** What a request has brought about, from the history: for who cannot know it from the answers. */
-  async #happenedSoFar({ orgId, requestId }: Request): Promise<readonly Happening[]> {
+  async #happenedSoFar({ orgId, requestId }: CommandRequest): Promise<readonly Effect[]> {
     // A step may be several moves.
     const movesMax = limits.clockAdvanceStepsMax * 2;
     const moves = await findMovesOfRequest(this.#settings.reader, orgId, requestId, movesMax);
-    return moves.map(happeningOfMove);
+    return moves.map(effectOfMove);
   }
 
   /** What is due by a clock that runs, or stands, with nobody advancing it. */
@@ -145,23 +145,23 @@ export class ClockRunner {
     for (const passed = new Set<string>(); uptime() < until && !this.#isStopping; ) {
       const clock = await reader.byKey(clocksTable, orgId, clockIdOf(appId));
       const now = clockNow(clock, wallClock());
-      const suffix = engine.mint.own(orgId);
-      const context: Request = {
+      const suffix = engine.idGenerator.background(orgId);
+      const context: CommandRequest = {
         ...application,
         actor: { kind: 'system', id: 'clock' },
         requestId: formatId('request', suffix),
         ip: null,
-        terms: defaultTerms,
+        settings: defaultApplicationSettings,
         suffix,
       };
-      const steps = engine.mint.steps(suffix);
+      const steps = engine.idGenerator.stepSuffixes(suffix);
       const round = await this.#round(context, steps, null, now, limits.clockAdvanceStepsMax, passed);
       if ('code' in round) return this.#settings.onError(new Error(round.body), 'timers were not fired');
       if (round.isLast || round.happened.length === 0) return;
     }
   }
 
-  async #carryOut(journey: Journey): Promise<Answer> {
+  async #carryOut(journey: AdvanceRun): Promise<Answer> {
     const { engine, reader, uptime } = this.#settings;
     const { context, steps, to, turn, happened, idempotency } = journey;
     const deadline = uptime() + limits.clockAdvanceMsMax;
@@ -196,7 +196,7 @@ export class ClockRunner {
     if (isUnsure) happened.splice(0, happened.length, ...(await this.#happenedSoFar(context)));
     const { orgId, requestId } = context;
     const attempts = await findAttemptsOfRequest(reader, orgId, requestId, limits.clockAdvanceStepsMax);
-    happened.push(...attempts.map(happeningOfAttempt));
+    happened.push(...attempts.map(effectOfAttempt));
     // What others made while the clock was on its way may have been due before what had happened by then.
     happened.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
     const isComplete = isDone && !isCut && passed.size === 0;
@@ -204,11 +204,11 @@ export class ClockRunner {
     const clock = isComplete
       ? undefined
       : await reader.byKey(clocksTable, orgId, clockIdOf(application.appId));
-    const reached = isDone ? to : (clock?.standsAt ?? to);
+    const reached = isDone ? to : (clock?.frozenAt ?? to);
     const left = isComplete ? null : await leftOf(reader, application, to, reached);
     const next = left === null ? await upcomingOf(reader, application) : null;
     return engine.submit({
-      ...this.#submission(context, steps.aside(), finishAdvance, {
+      ...this.#submission(context, steps.bookkeeping(), finishAdvance, {
         turn,
         happened,
         left,
@@ -242,7 +242,7 @@ export class ClockRunner {
   }
 
   /** Waits until all that is due up to an instant was sent, or a bound is reached, or the clock was lost to somebody else. */
-  async #sendUntil(journey: Journey, until: Instant, deadline: number): Promise<'all' | 'some' | Answer> {
+  async #sendUntil(journey: AdvanceRun, until: Instant, deadline: number): Promise<'all' | 'some' | Answer> {
     const { reader, uptime } = this.#settings;
     const { context, steps, turn, happened } = journey;
     const application = applicationOf(context);
@@ -258,7 +258,7 @@ export class ClockRunner {
       if (uptime() >= renewAt) {
         // Moves the clock there, which wakes those who send, and says that this process is alive.
         const empty = { timers: [], until, turn, stepsMax: 0, suffixes: [], reach: until };
-        const moved = await this.#fire(context, steps, steps.aside(), empty);
+        const moved = await this.#fire(context, steps, steps.bookkeeping(), empty);
         if ('code' in moved) return moved;
         renewAt = uptime() + renewMs;
       }
@@ -268,8 +268,8 @@ export class ClockRunner {
 
   /** One round: what happened, or the answer that it failed with. */
   async #round(
-    context: Request,
-    steps: Steps,
+    context: CommandRequest,
+    steps: StepSuffixes,
     turn: number | null,
     to: Instant,
     stepsMax: number,
@@ -284,7 +284,10 @@ export class ClockRunner {
     const stepsInRoundMax = Math.min(stepsMax, roundMax * 2);
     const fire = (some: typeof timers) => {
       const suffix = steps.next();
-      const suffixes = Array.from({ length: stepsInRoundMax }, this.#settings.engine.mint.rows(suffix));
+      const suffixes = Array.from(
+        { length: stepsInRoundMax },
+        this.#settings.engine.idGenerator.rowSuffixes(suffix),
+      );
       return this.#fire(context, steps, suffix, {
         timers: some,
         until,
@@ -296,7 +299,7 @@ export class ClockRunner {
     const all = await fire(timers);
     if (!('code' in all) || all.code !== 'internal_error') return all;
     // One of them cannot be brought about: that is a fault of ours, and must not hold up the others.
-    const rest: Happening[] = [];
+    const rest: Effect[] = [];
     let isUnsure = false;
     for (const timer of timers) {
       const alone = await fire([timer]);
@@ -311,13 +314,13 @@ export class ClockRunner {
 
   /** While the database is away it is tried again, for a while. */
   async #fire(
-    context: Request,
-    steps: Steps,
+    context: CommandRequest,
+    steps: StepSuffixes,
     suffix: string,
     input: Parameters<typeof fireTimers.decide>[0],
   ): Promise<Round | Answer> {
     for (let attempt = 1; ; attempt += 1) {
-      const own = attempt === 1 ? suffix : steps.aside();
+      const own = attempt === 1 ? suffix : steps.bookkeeping();
       const answer = await this.#settings.engine.submit(this.#submission(context, own, fireTimers, input));
       if (answer.code === null) {
         const { happened } = JSON.parse(answer.body) as Pick<Round, 'happened'>;
@@ -329,7 +332,7 @@ export class ClockRunner {
   }
 
   /** Every command has a suffix of its own, because it has a row in the audit trail, whichever request it belongs to. */
-  #submission(context: Request, suffix: string, kind: Submission['kind'], input: unknown): Submission {
+  #submission(context: CommandRequest, suffix: string, kind: Submission['kind'], input: unknown): Submission {
     const own = { ...context, suffix };
     return { kind, input, context: own, idempotency: null, wallNow: this.#settings.wallClock() };
   }

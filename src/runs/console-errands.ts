@@ -2,7 +2,7 @@ import type { Engine } from '../engine/engine.ts';
 import { KeyedMutex } from '../engine/keyed-mutex.ts';
 import { refusedCommand, type Submission } from '../engine/submission.ts';
 import { newApiKey, newInvitationToken } from '../engine/tokens.ts';
-import type { Terms } from '../kernel/application-settings.ts';
+import type { ApplicationSettings } from '../kernel/application-settings.ts';
 import { findCurrency } from '../kernel/currency.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { limits } from '../kernel/limits.ts';
@@ -68,7 +68,7 @@ export function consoleErrands(settings: ConsoleErrandsSettings): ReadonlyMap<st
   };
 
   const makeApplication: Errand = async (submission) => {
-    const { terms } = submission.input as { terms: Partial<Terms> };
+    const { terms } = submission.input as { terms: Partial<ApplicationSettings> };
     const refusal = refuseRates(terms.fxRates);
     if (refusal) return refused(submission, refusal);
     const { orgId } = submission.context;
@@ -78,7 +78,7 @@ export function consoleErrands(settings: ConsoleErrandsSettings): ReadonlyMap<st
   };
 
   const changeApplication: Errand = async (submission) => {
-    const { patch } = submission.input as { patch: Partial<Terms> };
+    const { patch } = submission.input as { patch: Partial<ApplicationSettings> };
     const refusal = refuseRates(patch.fxRates);
     return refusal ? refused(submission, refusal) : engine.submit(submission);
   };

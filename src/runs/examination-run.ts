@@ -69,7 +69,7 @@ export class Examinations {
       if (begun.code !== null || begun.isReplay) return begun;
       const { begun: found } = JSON.parse(begun.body) as { begun: { webhook: WebhookRow } };
       // Every command has a row of its own in the audit trail, whichever request it belongs to.
-      const { next } = engine.mint.steps(submission.context.suffix);
+      const { next } = engine.idGenerator.stepSuffixes(submission.context.suffix);
       const context = { ...submission.context, suffix: next() };
       const report = await this.#run(found.webhook, asked, next);
       const input: ConcludeExamination = {

@@ -26,7 +26,7 @@ export function faultErrands({ engine, reader }: FaultErrandsSettings): Readonly
     // Nodes do not wait for each other: a limit may be passed by a few.
     return mutex.run(appId ?? '', async () => {
       const others = await countActivePlans(reader, orgId, appId ?? '');
-      const drawn = Math.floor(engine.mint.fraction(`seed ${suffix}`) * (limits.faultSeedMax + 1));
+      const drawn = Math.floor(engine.idGenerator.fraction(`seed ${suffix}`) * (limits.faultSeedMax + 1));
       const input: CreateFaultPlan = { fields, seed: seed ?? drawn, others, isPointless };
       return engine.submit({ ...submission, input });
     });

@@ -6,7 +6,7 @@ import { type Refusal, refuse } from '../kernel/errors.ts';
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
 import { declareMember } from '../resources/organizations/member-machine.ts';
-import { mayFound, refuseOrganization } from '../resources/organizations/member-store.ts';
+import { mayCreateOrganization, refuseOrganization } from '../resources/organizations/member-store.ts';
 import {
   beginFork,
   type ConcludeFork,
@@ -58,21 +58,26 @@ export function forkErrand(settings: ForkErrandSettings): (submission: Submissio
     const { name } = submission.input as { name: string };
     const refused = (refusal: Refusal, to: Submission) =>
       engine.submit({ ...to, kind: refusedCommand(beginFork.name, refusal), idempotency: null });
-    if (!(await mayFound(reader, actor.id, isOpen)))
+    if (!(await mayCreateOrganization(reader, actor.id, isOpen)))
       return refused(refuse('registration_closed'), submission);
     const tooMany = await refuseOrganization(reader, actor.id);
     if (tooMany) return refused(tooMany, submission);
     const begun = await engine.submit({ ...submission, kind: beginFork });
     if (begun.code !== null || begun.isReplay) return begun;
     // Every command has a row of its own in the audit trail, whichever request it belongs to.
-    const steps = engine.mint.steps(submission.context.suffix);
+    const steps = engine.idGenerator.stepSuffixes(submission.context.suffix);
     const next = () => ({ ...submission, context: { ...submission.context, suffix: steps.next() } });
     const result = await snapshots.fork(orgId, { name, requestId, now: wallClock() });
     if ('ok' in result) return refused(result, next());
     // The fork's own trail names the person, the request and the address, too.
     const inFork = <Input>(kind: CommandKind<Input>, input: Input): Submission => {
       const { id: forkId } = result.organization;
-      const context = { ...submission.context, orgId: forkId, appId: null, suffix: engine.mint.own(forkId) };
+      const context = {
+        ...submission.context,
+        orgId: forkId,
+        appId: null,
+        suffix: engine.idGenerator.background(forkId),
+      };
       return { kind, input, context, idempotency: null, wallNow: wallClock() };
     };
     await engine.submit(inFork(importOrganization, null));

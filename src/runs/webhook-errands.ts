@@ -116,7 +116,7 @@ export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<st
       // It was made, so the organization was reset while the receiver was asked.
       const refusal = refuse('resource_not_found', { message: 'The organization was reset meanwhile.' });
       const kind = refusedCommand(submission.kind.name, refusal);
-      const suffix = engine.mint.steps(submission.context.suffix).aside();
+      const suffix = engine.idGenerator.stepSuffixes(submission.context.suffix).bookkeeping();
       return engine.submit({ ...submission, kind, context: { ...submission.context, suffix } });
     }
     const shown = presentDeliveryDetail(found.delivery, found.event, found.attempts);
@@ -125,7 +125,10 @@ export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<st
       kind: concludeTest,
       input: { deliveryId: made.delivery.id, shown },
       // Every command has a row of its own in the audit trail, whichever request it belongs to.
-      context: { ...submission.context, suffix: engine.mint.steps(submission.context.suffix).next() },
+      context: {
+        ...submission.context,
+        suffix: engine.idGenerator.stepSuffixes(submission.context.suffix).next(),
+      },
     });
   };
 
@@ -135,7 +138,7 @@ export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<st
     const found = isId('event', id) ? await findEvent(reader, orgId, id) : undefined;
     const event = found && reachesApplication(submission.context, found.appId) ? found : undefined;
     const wanted = event && (await targetsOf(event, webhookId, submission.context));
-    const rowSuffix = engine.mint.rows(submission.context.suffix);
+    const rowSuffix = engine.idGenerator.rowSuffixes(submission.context.suffix);
     const targets = wanted?.map((target) => ({ ...target, suffix: rowSuffix() }));
     return engine.submit({ ...submission, input: { event, targets } });
   };
@@ -178,7 +181,7 @@ export function webhookErrands(settings: WebhookErrandsSettings): ReadonlyMap<st
     const last = await findNewestEvent(reader, orgId);
     const pairs: Pair[] = [];
     let [cursor, isLast, matched] = ['', appId === undefined || unfinishedId !== null, 0];
-    const rowSuffix = engine.mint.rows(submission.context.suffix);
+    const rowSuffix = engine.idGenerator.rowSuffixes(submission.context.suffix);
     const until = performance.now() + (isDryRun ? dryRunMsMax : firstStepMsMax);
     while (appId !== undefined && !isLast && performance.now() < until) {
       if (pairs.length > limits.replayStepMax / 2) break;
@@ -231,7 +234,7 @@ function claimOf({ webhook, event, delivery }: Begun): ClaimedDelivery {
     data: event.data,
     eventAt: event.createdAt,
     offsetMs: null,
-    standsAt: delivery.createdAt,
+    frozenAt: delivery.createdAt,
     advanceRequestId: null,
     fault: null,
     faultPlans: null,

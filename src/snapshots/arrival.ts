@@ -1,12 +1,12 @@
 import { belongsTo, newWebhookSecret } from '../delivery/signature.ts';
-import type { Mint } from '../engine/mint.ts';
+import type { IdGenerator } from '../engine/id-generator.ts';
 import { newApiKey } from '../engine/tokens.ts';
 import type { Vault } from '../engine/vault.ts';
 import { clockIdOf } from '../kernel/clock.ts';
 import { formatId } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
 import { webhookSecretPattern } from '../resources/webhooks/machine.ts';
-import type { KeptSecret } from '../resources/webhooks/table.ts';
+import type { StoredSecret } from '../resources/webhooks/table.ts';
 import { type SnapshotHeader, SnapshotProblem, type SnapshotRow } from './format.ts';
 import type { SetUp } from './import.ts';
 import type { Arrival } from './rows.ts';
@@ -34,7 +34,7 @@ export interface AsFork {
 }
 
 /** A secret as a snapshot has it. */
-interface ShownSecret extends Pick<KeptSecret, 'hint' | 'expiresAt'> {
+interface ShownSecret extends Pick<StoredSecret, 'hint' | 'expiresAt'> {
   readonly secret: string;
 }
 
@@ -43,7 +43,7 @@ const secretForm = new RegExp(webhookSecretPattern);
 /** The row of an endpoint on its way out: what is kept sealed is opened, or left out. */
 export function showWebhook(vault: Vault, hasSecrets: boolean): (row: string) => string {
   return (text) => {
-    const row = JSON.parse(text) as { org_id: string; id: string; secrets: readonly KeptSecret[] };
+    const row = JSON.parse(text) as { org_id: string; id: string; secrets: readonly StoredSecret[] };
     const owner = belongsTo(row.org_id, row.id);
     const secrets: readonly ShownSecret[] = hasSecrets
       ? row.secrets.map(({ sealed, hint, expiresAt }) => ({
@@ -58,14 +58,14 @@ export function showWebhook(vault: Vault, hasSecrets: boolean): (row: string) =>
 
 /** Decides how what was set up arrives: under its own ids or new ones, and which secrets are made for it. */
 export function arrivalOf(
-  { vault, mint }: { readonly vault: Vault; readonly mint: Mint },
+  { vault, idGenerator }: { readonly vault: Vault; readonly idGenerator: IdGenerator },
   fork: AsFork | undefined,
   { organization, hasSecrets }: SnapshotHeader,
   setUp: SetUp,
 ): { readonly arrival: Arrival; readonly arrived: Arrived } {
   const rowsOf = (table: string) => setUp.get(table) ?? [];
   const name = fork?.name ?? organization.name;
-  const ids = fork ? newIds(organization.id, rowsOf, mint, name) : new Map<string, string>();
+  const ids = fork ? newIds(organization.id, rowsOf, idGenerator, name) : new Map<string, string>();
   const idOf = (row: SnapshotRow, field = 'id') => {
     const id = String(row.fields[field]);
     return ids.get(id) ?? id;
@@ -116,11 +116,11 @@ export function arrivalOf(
 function newIds(
   orgId: string,
   rowsOf: (table: string) => readonly SnapshotRow[],
-  mint: Mint,
+  idGenerator: IdGenerator,
   name: string,
 ): ReadonlyMap<string, string> {
-  const suffix = mint.organization(name);
-  const newSuffix = mint.rows(suffix);
+  const suffix = idGenerator.organization(name);
+  const newSuffix = idGenerator.rowSuffixes(suffix);
   const ids = new Map([[orgId, formatId('organization', suffix)]]);
   for (const { fields } of rowsOf('applications')) {
     const [before, after] = [String(fields.id), formatId('application', newSuffix())];

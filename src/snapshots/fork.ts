@@ -78,8 +78,8 @@ export class Forks {
   }
 }
 
-const setUpTables = snapshotTables.filter(({ fate }) => fate === 'kept');
-const recordTables = snapshotTables.filter(({ fate }) => fate === 'record');
+const setUpTables = snapshotTables.filter(({ resetPolicy }) => resetPolicy === 'kept');
+const recordTables = snapshotTables.filter(({ resetPolicy }) => resetPolicy === 'record');
 
 async function readSetUp(
   connection: Connection,

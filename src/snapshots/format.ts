@@ -37,7 +37,7 @@ export interface SnapshotRow {
 }
 
 export const snapshotTables: readonly OrganizationTable[] = organizationTables.filter(
-  ({ fate }) => fate === 'kept' || fate === 'record',
+  ({ resetPolicy }) => resetPolicy === 'kept' || resetPolicy === 'record',
 );
 
 /** What is wrong with a snapshot, and in which line. */

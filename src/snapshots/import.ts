@@ -114,7 +114,7 @@ class SnapshotWriter {
     const row = { ...readRow(text, number, this.#header.organization.id), line: number };
     this.#read[row.table.name] = (this.#read[row.table.name] ?? 0) + 1;
     this.#check(row);
-    if (row.table.fate === 'kept') return this.#gather(row);
+    if (row.table.resetPolicy === 'kept') return this.#gather(row);
     if (!this.#arrival) await this.#begin(arrive);
     this.#checkOwners(row);
     await this.#add(row);

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Mint } from '../engine/mint.ts';
+import type { IdGenerator } from '../engine/id-generator.ts';
 import { Busy, Slots } from '../engine/slots.ts';
 import type { Vault } from '../engine/vault.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
@@ -20,7 +20,7 @@ import {
 export interface SnapshotsSettings {
   readonly store: SnapshotStore;
   readonly vault: Vault;
-  readonly mint: Mint;
+  readonly idGenerator: IdGenerator;
   readonly wallClock: () => Instant;
   readonly fileLimits?: TemporaryFileLimits;
   /** Endpoints that are there now. */

@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts';
-import { mintedAt } from '../kernel/ids.ts';
+import { idTimestamp } from '../kernel/ids.ts';
 import type { Statement } from '../kernel/table.ts';
 
 /** What waits in the database for the workers of all nodes. */
@@ -145,7 +145,7 @@ export class Backlogs {
       timersDue: fired?.count ?? 0,
       timerAge: Math.max(0, fired?.age ?? 0),
       unsealed: sealed?.count ?? 0,
-      sealAge: first === null ? 0 : Math.max(0, now - mintedAt(first)) / 1_000,
+      sealAge: first === null ? 0 : Math.max(0, now - idTimestamp(first)) / 1_000,
     };
   }
 }

@@ -1,17 +1,17 @@
 import { Allowance } from '../engine/allowance.ts';
 import type { RequestBatch, RequestJournal } from '../engine/request-journal.ts';
-import { mintedAt } from '../kernel/ids.ts';
+import { idTimestamp } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
 import { redactBody, redactLine } from '../resources/requests/redact.ts';
 import {
   bucketNames,
   bucketOf,
   type CountedRequest,
-  type KeptRequest,
   type KeyUseRow,
   type MinuteRow,
   type RequestRow,
   type RequestSink,
+  type StoredRequest,
 } from '../resources/requests/table.ts';
 import type { RequestLogMeasures } from '../telemetry/ports.ts';
 import { WriteBehind } from './write-behind.ts';
@@ -57,7 +57,7 @@ export class RequestLog implements RequestSink {
   readonly #all: Allowance;
   readonly #refused: Allowance;
   readonly #behind: WriteBehind<RequestBatch>;
-  #rows: KeptRequest[] = [];
+  #rows: StoredRequest[] = [];
   #chars = 0;
   #minutes = new Map<string, Counting>();
   #keyUses = new Map<string, Using>();
@@ -103,7 +103,7 @@ export class RequestLog implements RequestSink {
     return isKept;
   }
 
-  keep(request: KeptRequest): void {
+  keep(request: StoredRequest): void {
     const chars = (request.sent?.length ?? 0) + (request.answered?.length ?? 0);
     const hasRoom = this.#chars + chars <= charsMax;
     if (hasRoom) this.#chars += chars;
@@ -177,7 +177,7 @@ const nothing: Omit<MinuteRow, 'orgId' | 'appId' | 'minute'> = {
   beyond: 0,
 };
 
-function toRow(request: KeptRequest): RequestRow {
+function toRow(request: StoredRequest): RequestRow {
   const { principal, id, url } = request;
   const mark = url.indexOf('?');
   const [path, query] = mark === -1 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
@@ -186,7 +186,7 @@ function toRow(request: KeptRequest): RequestRow {
     orgId: principal.orgId,
     id,
     appId: principal.appId,
-    at: mintedAt(id),
+    at: idTimestamp(id),
     method: request.method,
     path: redactLine(path, lineLengthMax),
     query: query === '' ? null : redactLine(query, lineLengthMax),

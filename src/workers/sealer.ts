@@ -1,6 +1,6 @@
 import type { Committed } from '../engine/batch.ts';
 import { rowsInPageMax, rowsInSealMax, type Seals, type TrailEnd } from '../engine/seals.ts';
-import { firstIdAt, mintedAt } from '../kernel/ids.ts';
+import { firstIdAt, idTimestamp } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
 
 export interface SealerSettings {
@@ -136,7 +136,7 @@ export class Sealer {
     if (reached === null || newest > reached)
       await this.#sealNext(orgId, this.#idAt(now - settleMs), sealsInRoundMax);
     // A clock that was put back mints ids behind the last one: then it is looked from now, and not from there.
-    const from = Math.min(reached === null ? 0 : mintedAt(reached), now) - lookBackMs;
+    const from = Math.min(reached === null ? 0 : idTimestamp(reached), now) - lookBackMs;
     const cursor = this.#cursors.get(orgId) ?? this.#idAt(from);
     if (newest <= cursor) return;
     const upTo = this.#idAt(now - commitMsMax);

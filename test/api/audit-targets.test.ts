@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { personRoutes } from '../../src/http/console-routes.ts';
 import { clockIdOf } from '../../src/kernel/clock.ts';
 import { type IdKind, idPrefixes } from '../../src/kernel/ids.ts';
-import type { Served, WriteRoute } from '../../src/kernel/route.ts';
+import type { ApiWriteRoute, ServedRoute } from '../../src/kernel/route.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { bodyOf, type Estate, kindOf, openEstate, pathOf } from '../security/estate.ts';
@@ -14,7 +14,7 @@ import { auditOf, type House, house, invite, ok } from '../support/visitor.ts';
 
 const suffix = '01m7epxwjmf7za77rhky2f93cc';
 const none = { resource: null, resourceId: null };
-const writes = routes.filter((route): route is WriteRoute => route.method === 'POST');
+const writes = routes.filter((route): route is ApiWriteRoute => route.method === 'POST');
 const withId = writes.filter(({ path }) => path.includes('{id}'));
 
 /** The record that an id names, by its prefix. */
@@ -55,7 +55,7 @@ describe('the audit row of a write that a key was refused', () => {
     reader = await acme.addKey({ scopes: ['payments:read'] });
   });
 
-  const targetOf = ({ path }: WriteRoute) =>
+  const targetOf = ({ path }: ApiWriteRoute) =>
     path.includes('{id}') ? named(acme.ids[kindOf({ path })] ?? '') : ownRecord(path, acme.orgId, acme.appId);
 
   test('names the record of its path when the key has no right to the route', async () => {
@@ -180,8 +180,8 @@ describe('the audit row of a write that a person was refused', () => {
   });
 
   const at = (within: string) => (within === 'organization' ? acme.orgId : `${acme.orgId}/${acme.appId}`);
-  const filled = ({ path }: Served, id: string) => path.replace('{id}', id);
-  const targetOf = (route: Served) =>
+  const filled = ({ path }: ServedRoute, id: string) => path.replace('{id}', id);
+  const targetOf = (route: ServedRoute) =>
     route.path.includes('{id}')
       ? named(ids[kindOf(route)] ?? '')
       : ownRecord(route.path, acme.orgId, acme.appId);

@@ -621,7 +621,7 @@ describe.each(databaseKinds)('the clock on %s', (kind) => {
         const answer = await retried;
         if (answer.status === 200) expect(answer.headers['idempotent-replayed']).toBe('true');
         else expect(answer.code).toBe('idempotency_in_progress');
-        expect(await abandoned.clock()).toMatchObject({ advance: null, standsAt: null });
+        expect(await abandoned.clock()).toMatchObject({ advance: null, frozenAt: null });
         expect((await shop.clock.read()).offsetSeconds).toBe(3_600);
       },
     );

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { applySeed } from '../../src/admin/seed.ts';
-import { seededMint, seededNow } from '../../src/engine/mint.ts';
-import { formatId, isId, mintedAt } from '../../src/kernel/ids.ts';
+import { seededIdGenerator, seededNow } from '../../src/engine/id-generator.ts';
+import { formatId, idTimestamp, isId } from '../../src/kernel/ids.ts';
 import { scopes } from '../../src/kernel/permissions.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';
@@ -161,44 +161,48 @@ describe('a server that repeats itself', () => {
 
 describe('ids from a seed', () => {
   test('are ids like any other, grow with every write and never meet', () => {
-    const mint = seededMint('42');
+    const idGenerator = seededIdGenerator('42');
     const seen = new Set<string>();
     let last = '';
     for (let request = 0; request < 200; request += 1) {
-      const own = mint.request('org_a', 'write');
+      const own = idGenerator.request('org_a', 'write');
       expect(own > last).toBe(true);
-      const rows = mint.rows(own);
-      const steps = mint.steps(own);
+      const rows = idGenerator.rowSuffixes(own);
+      const steps = idGenerator.stepSuffixes(own);
       const made = [own, ...Array.from({ length: 20 }, rows), ...Array.from({ length: 20 }, steps.next)];
-      made.push(...Array.from({ length: 20 }, steps.aside), mint.own('org_a'), mint.own('org_a'));
-      made.push(mint.request('org_a', 'read'), mint.request('org_b', 'write'));
+      made.push(
+        ...Array.from({ length: 20 }, steps.bookkeeping),
+        idGenerator.background('org_a'),
+        idGenerator.background('org_a'),
+      );
+      made.push(idGenerator.request('org_a', 'read'), idGenerator.request('org_b', 'write'));
       for (const suffix of made) {
         expect(isId('event', formatId('event', suffix))).toBe(true);
         expect(seen.has(suffix)).toBe(false);
         seen.add(suffix);
         // Within the time in which an event counts as new.
-        expect(mintedAt(suffix)).toBeGreaterThan(seededNow - 15_000);
-        expect(mintedAt(suffix)).toBeLessThanOrEqual(seededNow);
+        expect(idTimestamp(suffix)).toBeGreaterThan(seededNow - 15_000);
+        expect(idTimestamp(suffix)).toBeLessThanOrEqual(seededNow);
       }
       last = own;
     }
   });
 
   test('of events differ in what the id of a delivery takes from them', () => {
-    const mint = seededMint('42');
+    const idGenerator = seededIdGenerator('42');
     const heads = new Set<string>();
     for (let request = 0; request < 50; request += 1) {
-      const own = mint.request('org_a', 'write');
-      const rows = mint.rows(own);
+      const own = idGenerator.request('org_a', 'write');
+      const rows = idGenerator.rowSuffixes(own);
       for (const suffix of [own, ...Array.from({ length: 100 }, rows)]) heads.add(suffix.slice(0, 20));
     }
     expect(heads.size).toBe(50 * 101);
   });
 
   test('are the same again for a command that is decided again', () => {
-    const mint = seededMint('42');
-    const own = mint.request('org_a', 'write');
-    const [one, two] = [mint.rows(own), mint.rows(own)];
+    const idGenerator = seededIdGenerator('42');
+    const own = idGenerator.request('org_a', 'write');
+    const [one, two] = [idGenerator.rowSuffixes(own), idGenerator.rowSuffixes(own)];
     expect([one(), one(), one()]).toEqual([two(), two(), two()]);
   });
 });

@@ -4,7 +4,7 @@ import { openApiDocument } from '../../src/http/openapi.ts';
 import { compileBody } from '../../src/http/validate.ts';
 import type { AnyResource } from '../../src/kernel/command.ts';
 import { type EventType, payloadSchema } from '../../src/kernel/event.ts';
-import { eventTypes, toldNames } from '../../src/kernel/machine.ts';
+import { emittedEvents, eventTypes } from '../../src/kernel/machine.ts';
 import { catalogueOf } from '../../src/resources/events/catalogue.ts';
 import { eventCatalogue, resources, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
@@ -24,7 +24,7 @@ function told(type: string): EventType {
 function arrivals(type: string): readonly string[] {
   const [name, event = ''] = type.split('.');
   const moves = telling.find((one) => one.name === name)?.machine.moves ?? [];
-  const arriving = moves.filter((move) => toldNames(move).includes(event));
+  const arriving = moves.filter((move) => emittedEvents(move).includes(event));
   return arriving.flatMap(({ to, event: named }) => (named === undefined ? [event] : to));
 }
 
@@ -150,7 +150,7 @@ describe('the catalogue is made of the machines', () => {
   });
 
   test('so does a type without words, and a resource without a schema', () => {
-    const wordless = changed('refund', ({ machine }) => ({ machine: { ...machine, eventWords: {} } }));
+    const wordless = changed('refund', ({ machine }) => ({ machine: { ...machine, eventDescriptions: {} } }));
     expect(() => catalogueOf(wordless)).toThrow('refund.created has no words');
     const { schema: _schema, ...bare } = resources.find(({ name }) => name === 'refund') as AnyResource;
     const unclear = resources.map((one) => (one.name === 'refund' ? bare : one));

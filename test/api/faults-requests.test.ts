@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
-import type { ReadRoute } from '../../src/kernel/route.ts';
+import type { ApiReadRoute } from '../../src/kernel/route.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import type { Body } from '../support/api-client.ts';
@@ -533,7 +533,7 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       await server.requestLog.flush();
       const list = [...routes, ...consoleRoutes].find(({ operationId }) => operationId === 'listRequests');
       const asked = { params: {}, query: {}, now: Date.now(), reader: server.reader, accepts: () => false };
-      const page = await (list as ReadRoute).read({ ...asked, principal: viewerOf(acme) });
+      const page = await (list as ApiReadRoute).read({ ...asked, principal: viewerOf(acme) });
       expect((page as unknown as Body).data[0]).toMatchObject({
         route: 'listPayments',
         httpStatus: 0,

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isStream, type Route, type WriteRoute } from '../../src/kernel/route.ts';
+import { type ApiWriteRoute, isStream, type Route } from '../../src/kernel/route.ts';
 import { routes } from '../../src/resources/index.ts';
 import { resetRoute } from '../../src/resources/organizations/reset-api.ts';
 import type { Server } from '../../src/server.ts';
@@ -41,7 +41,7 @@ const writes = routes.filter((route) => route.method === 'POST');
 const reads = routes.filter((route) => route.method === 'GET' && !isStream(route));
 const named = <R extends Route>(some: readonly R[]) =>
   some.map((route) => [`${route.method} ${route.path}`, route] as const);
-const bodySchema = (route: WriteRoute): JsonSchema =>
+const bodySchema = (route: ApiWriteRoute): JsonSchema =>
   route.body ? jsonSchema(route.body) : { type: 'object', additionalProperties: false };
 const querySchema = (route: Route): JsonSchema => {
   const query = route.method === 'GET' ? route.query : undefined;

@@ -6,7 +6,7 @@ import { unmeasured } from '../../src/http/metrics.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
 import { apiVersion } from '../../src/kernel/envelope.ts';
 import { limits } from '../../src/kernel/limits.ts';
-import type { WriteRoute } from '../../src/kernel/route.ts';
+import type { ApiWriteRoute } from '../../src/kernel/route.ts';
 import { routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, ApiClient, type Body, seenCodes } from '../support/api-client.ts';
@@ -822,7 +822,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
   });
 
   describe('500', () => {
-    const broken: WriteRoute = {
+    const broken: ApiWriteRoute = {
       operationId: 'breakPayment',
       method: 'POST',
       path: 'developer_api_broken',

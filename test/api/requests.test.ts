@@ -10,7 +10,7 @@ import { createRateLimiter } from '../../src/http/rate-limit.ts';
 import { refuse } from '../../src/kernel/errors.ts';
 import { firstIdAt, formatId } from '../../src/kernel/ids.ts';
 import { scopes } from '../../src/kernel/permissions.ts';
-import type { Principal, Reader, ReadRoute } from '../../src/kernel/route.ts';
+import type { ApiReadRoute, Principal, Reader } from '../../src/kernel/route.ts';
 import { routes } from '../../src/resources/index.ts';
 import { requestErrorRoutes, requestRoutes } from '../../src/resources/requests/api.ts';
 import { findRequest, findRequestMinutes } from '../../src/resources/requests/store.ts';
@@ -34,7 +34,7 @@ type Listed = Pick<Body, 'data' | 'hasMore' | 'nextCursor'>;
 function personOf(owner: KeyHolder): Principal {
   return {
     ...owner,
-    terms: owner,
+    settings: owner,
     actor: { kind: 'person', id: 'usr_01m7epxwjmf7za77rhky2f93cc' },
     name: 'Ada',
     scopes: new Set(),
@@ -171,8 +171,8 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
     });
 
     test('what was too much, what failed and what found no database', async () => {
-      const failing = (operationId: string, fail: () => never): ReadRoute => ({
-        ...(routes[0] as ReadRoute),
+      const failing = (operationId: string, fail: () => never): ApiReadRoute => ({
+        ...(routes[0] as ApiReadRoute),
         operationId,
         path: operationId,
         read: fail,
@@ -610,8 +610,8 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
       const reached = new Promise<void>((resolve) => {
         reach = resolve;
       });
-      const slow: ReadRoute = {
-        ...(routes.find((one) => one.operationId === 'listFxRates') as ReadRoute),
+      const slow: ApiReadRoute = {
+        ...(routes.find((one) => one.operationId === 'listFxRates') as ApiReadRoute),
         path: 'slow',
         read: () => {
           reach();

@@ -52,7 +52,7 @@ describe.each(databaseKinds)('state machines on %s', (kind) => {
           action,
           from,
           to,
-          condition: when?.words ?? null,
+          condition: when?.description ?? null,
         })),
       );
     }

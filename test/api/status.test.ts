@@ -3,7 +3,7 @@ import { createRateLimiter } from '../../src/http/rate-limit.ts';
 import { apiVersion } from '../../src/kernel/envelope.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { scopes } from '../../src/kernel/permissions.ts';
-import type { ReadRoute } from '../../src/kernel/route.ts';
+import type { ApiReadRoute } from '../../src/kernel/route.ts';
 import { routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, seenCodes } from '../support/api-client.ts';
@@ -350,7 +350,7 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
 
   describe('500', () => {
     test('a read that fails by our fault says so and nothing of its cause', async () => {
-      const broken: ReadRoute = {
+      const broken: ApiReadRoute = {
         operationId: 'readBroken',
         method: 'GET',
         path: 'developer_api_broken',

@@ -686,7 +686,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       const round = await abandoned.fire([walking.id], { stepsMax: 2 });
       expect(round.code, round.body).toBeNull();
       expect(await statusOf(walking.id)).toBe('captured');
-      expect((await abandoned.clock()).standsAt).toBe(from + 11 * secondMs);
+      expect((await abandoned.clock()).frozenAt).toBe(from + 11 * secondMs);
 
       await runner.resume(await abandoned.clock(), Number.MAX_SAFE_INTEGER);
       const { idempotencyKey, body, requestId } = abandoned;
@@ -763,7 +763,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       const { id } = await shop.payments.createAndAdvance(['authorize']);
       let isLost = false;
       const losing = {
-        mint: server.engine.mint,
+        idGenerator: server.engine.idGenerator,
         submit: async (asked: Submission): Promise<EngineAnswer> => {
           const answer = await server.engine.submit(asked);
           if (asked.kind !== fireTimers || isLost) return answer;

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newSuffix } from '../../src/engine/ids.ts';
 import { claim } from '../../src/http/idempotency.ts';
-import { defaultTerms } from '../../src/kernel/application-settings.ts';
+import { defaultApplicationSettings } from '../../src/kernel/application-settings.ts';
 import { formatId } from '../../src/kernel/ids.ts';
 import { beginTest } from '../../src/resources/webhooks/test-event-commands.ts';
 import type { Server } from '../../src/server.ts';
@@ -29,7 +29,7 @@ describe.each(databaseKinds)('a test whose process died in the middle, on %s', (
       wallNow: Date.now(),
       context: {
         ...{ orgId: shop.orgId, appId: shop.appId, actor: { kind: 'api_key', id: shop.keyId } },
-        ...{ requestId: formatId('request', suffix), ip: null, terms: defaultTerms, suffix },
+        ...{ requestId: formatId('request', suffix), ip: null, settings: defaultApplicationSettings, suffix },
       },
     });
     expect(begun.code).toBeNull();

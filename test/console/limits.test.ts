@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
-import type { ReadRoute } from '../../src/kernel/route.ts';
+import type { ApiReadRoute } from '../../src/kernel/route.ts';
 import type { Statement } from '../../src/kernel/table.ts';
 import { routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
@@ -81,7 +81,7 @@ describe('limits for people', () => {
   });
 
   test('a read whose statement takes too long is refused, and does not hold its connection', async () => {
-    const slow: ReadRoute = {
+    const slow: ApiReadRoute = {
       ...{ operationId: 'readSlowly', method: 'GET', path: 'developer_api_slow', scope: 'any' },
       ...{ tag: 'Sandbox', summary: 'Sleeps', response: {}, responseName: 'Slow' },
       read: async ({ reader }) => {

@@ -42,7 +42,7 @@ describe.each(databaseKinds)('the tables of organizations on %s', (kind) => {
 });
 
 test('what has a state is kept, or a record, or stays with its server: never half of it', () => {
-  const fates = new Map(organizationTables.map(({ name, fate }) => [name, fate]));
+  const fates = new Map(organizationTables.map(({ name, resetPolicy }) => [name, resetPolicy]));
   for (const { table, name } of resources)
     expect(['kept', 'record', 'own'], name).toContain(fates.get(table.name));
 });

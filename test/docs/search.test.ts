@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorCatalogue } from '../../src/kernel/errors.ts';
-import { scenarioWords } from '../../src/kernel/scenario.ts';
+import { scenarioDescriptions } from '../../src/kernel/scenario.ts';
 import { eventCatalogue, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { openServer } from '../support/server.ts';
@@ -57,7 +57,7 @@ describe('the search', () => {
   });
 
   test('finds every scenario', () => {
-    for (const scenario of Object.keys(scenarioWords))
+    for (const scenario of Object.keys(scenarioDescriptions))
       expect(search(scenario).map(({ id }) => id)).toContain(`/docs/scenarios#${scenario}`);
   });
 

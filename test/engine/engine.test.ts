@@ -7,7 +7,7 @@ import type { Engine, EngineSettings } from '../../src/engine/engine.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
 import type { Answer } from '../../src/engine/submission.ts';
 import { unmeasured } from '../../src/http/metrics.ts';
-import { defaultTerms } from '../../src/kernel/application-settings.ts';
+import { defaultApplicationSettings } from '../../src/kernel/application-settings.ts';
 import { accepted, type CommandContext, type CommandKind, change } from '../../src/kernel/command.ts';
 import { formatId } from '../../src/kernel/ids.ts';
 import {
@@ -79,7 +79,7 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
       context: {
         orgId: acme.orgId,
         appId: acme.appId,
-        terms: defaultTerms,
+        settings: defaultApplicationSettings,
         actor: { kind: 'api_key', id: acme.keyId },
         requestId: formatId('request', suffix),
         ip: null,

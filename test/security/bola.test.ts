@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { personRoutes } from '../../src/http/console-routes.ts';
 import { type IdKind, idPrefixes } from '../../src/kernel/ids.ts';
-import { isStream, type Route, type Served } from '../../src/kernel/route.ts';
+import { isStream, type Route, type ServedRoute } from '../../src/kernel/route.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import type { Answer } from '../support/api-client.ts';
@@ -242,13 +242,13 @@ const consoleBodies: Readonly<Record<string, unknown>> = {
   createInvitation: { role: 'owner' },
 };
 
-function visit(person: Visitor, route: Served, path: string): Promise<Answer> {
+function visit(person: Visitor, route: ServedRoute, path: string): Promise<Answer> {
   if (route.method === 'GET') return person.get(route.path === 'search' ? `${path}?q=x` : path);
-  const isOfApi = (routes as readonly Served[]).includes(route);
+  const isOfApi = (routes as readonly ServedRoute[]).includes(route);
   return person.post(path, isOfApi ? bodyOf(route as Route, victim.ids) : consoleBodies[route.operationId]);
 }
 
-const filled = ({ path }: Served, id: string) => path.replace(/\{\w+\}/, id);
+const filled = ({ path }: ServedRoute, id: string) => path.replace(/\{\w+\}/, id);
 
 test('every kind of id that a path can name is in the estate', () => {
   const kinds = new Set(plain.filter(({ path }) => path.includes('{')).map(kindOf));

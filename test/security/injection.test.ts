@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { personRoutes } from '../../src/http/console-routes.ts';
-import { isStream, type Route, type Served } from '../../src/kernel/route.ts';
+import { isStream, type Route, type ServedRoute } from '../../src/kernel/route.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { expectOk } from '../support/api-client.ts';
@@ -116,7 +116,7 @@ function valueAt(value: unknown, [name, ...rest]: readonly string[]): unknown {
 
 /** Sends every text in every place of a body. Returns how many places there were. */
 async function tryBody(
-  route: Pick<Served, 'operationId'>,
+  route: Pick<ServedRoute, 'operationId'>,
   schema: JsonSchema,
   body: unknown,
   url: string,
@@ -342,6 +342,8 @@ describe('a settlement report as CSV', () => {
 });
 
 test('there is no form but JSON, CSV and XML that a route answers in', () => {
-  const forms = new Set(plain.map((route: Route) => ('alsoAs' in route ? route.alsoAs : undefined)));
+  const forms = new Set(
+    plain.map((route: Route) => ('alternateContentType' in route ? route.alternateContentType : undefined)),
+  );
   expect([...forms].filter((form) => form !== undefined).sort()).toEqual(['application/xml', 'text/csv']);
 });

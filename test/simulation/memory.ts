@@ -1,6 +1,9 @@
 /** The organization of a simulation in memory: the machines decide the same commands, without a server. */
 
-import { defaultTerms, type Terms } from '../../src/kernel/application-settings.ts';
+import {
+  type ApplicationSettings,
+  defaultApplicationSettings,
+} from '../../src/kernel/application-settings.ts';
 import { presentEntry } from '../../src/resources/ledger/views.ts';
 import type { Body } from '../support/api-client.ts';
 import { CommandRunner } from '../support/command-runner.ts';
@@ -14,8 +17,8 @@ export interface MemoryOrganization extends SimulationOrganization {
 export function memoryOrganization(): MemoryOrganization {
   const runner = new CommandRunner();
   const applications = applicationSettings.map(({ fee, provider }) => {
-    const terms: Terms = {
-      ...defaultTerms,
+    const terms: ApplicationSettings = {
+      ...defaultApplicationSettings,
       ...(fee ? { feeBasisPoints: fee.basisPoints, feeFixed: BigInt(fee.fixedAmount) } : {}),
       ...(provider ? { provider } : {}),
     };
@@ -24,16 +27,16 @@ export function memoryOrganization(): MemoryOrganization {
       fee: { basisPoints: BigInt(terms.feeBasisPoints), fixed: terms.feeFixed },
     };
   });
-  const auditor = new MemoryClient(runner, defaultTerms);
+  const auditor = new MemoryClient(runner, defaultApplicationSettings);
   return { runner, orgId: runner.orgId, applications, auditor, stranger: auditor };
 }
 
 /** Answers what a sequence asks for. Idempotency keys are of the server: none is repeated here. */
 class MemoryClient implements SimulationClient {
   readonly #runner: CommandRunner;
-  readonly #terms: Terms;
+  readonly #terms: ApplicationSettings;
 
-  constructor(runner: CommandRunner, terms: Terms) {
+  constructor(runner: CommandRunner, terms: ApplicationSettings) {
     this.#runner = runner;
     this.#terms = terms;
   }

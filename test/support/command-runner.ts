@@ -9,7 +9,10 @@ import {
 } from '../../src/engine/derive.ts';
 import { refusalAnswer, type Submission } from '../../src/engine/submission.ts';
 import { type Check, compileBody } from '../../src/http/validate.ts';
-import { defaultTerms, type Terms } from '../../src/kernel/application-settings.ts';
+import {
+  type ApplicationSettings,
+  defaultApplicationSettings,
+} from '../../src/kernel/application-settings.ts';
 import { assert } from '../../src/kernel/assert.ts';
 import { clockIdOf, clockNow } from '../../src/kernel/clock.ts';
 import type {
@@ -19,9 +22,9 @@ import type {
   Change,
   CommandContext,
   CommandKind,
+  CommandRequest,
   LoadedRows,
   Read,
-  Request,
   StatefulRow,
 } from '../../src/kernel/command.ts';
 import { successStatus } from '../../src/kernel/envelope.ts';
@@ -29,7 +32,7 @@ import type { ErrorCode, Refusal } from '../../src/kernel/errors.ts';
 import type { EventRow } from '../../src/kernel/event.ts';
 import { encodeSuffix, formatId, type IdKind } from '../../src/kernel/ids.ts';
 import { scopes } from '../../src/kernel/permissions.ts';
-import type { WriteRoute } from '../../src/kernel/route.ts';
+import type { ApiWriteRoute } from '../../src/kernel/route.ts';
 import { strict } from '../../src/kernel/schema.ts';
 import type { AnyRow, Instant } from '../../src/kernel/table.ts';
 import { providers } from '../../src/provider/index.ts';
@@ -38,8 +41,8 @@ import {
   type BeginAdvance,
   beginAdvance,
   clockFace,
+  type Effect,
   finishAdvance,
-  type Happening,
   realClock,
 } from '../../src/resources/clocks/machine.ts';
 import type { ClockRow } from '../../src/resources/clocks/table.ts';
@@ -73,7 +76,7 @@ export interface Response {
 export interface RunnerOptions {
   readonly now?: Instant;
   /** The application settings; the defaults where absent. */
-  readonly settings?: Partial<Terms>;
+  readonly settings?: Partial<ApplicationSettings>;
   readonly actor?: Actor;
 }
 
@@ -96,7 +99,7 @@ export class CommandRunner {
   readonly appId = formatId('application', suffixAt(start, 2));
   readonly actor: Actor;
   /** The application settings of the next commands. */
-  settings: Terms;
+  settings: ApplicationSettings;
   /** The real time; the application clock follows from it. */
   wallNow: Instant;
   #rows: Map<string, AnyRow>;
@@ -107,7 +110,7 @@ export class CommandRunner {
 
   constructor({ now = start, settings = {}, actor }: RunnerOptions = {}) {
     this.wallNow = now;
-    this.settings = { ...defaultTerms, ...settings };
+    this.settings = { ...defaultApplicationSettings, ...settings };
     this.actor = actor ?? { kind: 'api_key', id: formatId('api_key', suffixAt(start, 3)) };
     this.#rows = new Map();
     this.#balances = new Map();
@@ -142,7 +145,7 @@ export class CommandRunner {
   }
 
   /** A copy, with other application settings where given. */
-  fork(settings: Partial<Terms> = {}): CommandRunner {
+  fork(settings: Partial<ApplicationSettings> = {}): CommandRunner {
     const copy = new CommandRunner({
       ...{ now: this.wallNow, actor: this.actor },
       settings: { ...this.settings, ...settings },
@@ -221,7 +224,7 @@ export class CommandRunner {
     return this.#run(kind, input, this.#request());
   }
 
-  #run<Input>(kind: CommandKind<Input>, input: Input, request: Request): Response {
+  #run<Input>(kind: CommandKind<Input>, input: Input, request: CommandRequest): Response {
     const submission: Submission = {
       kind,
       input,
@@ -259,11 +262,11 @@ export class CommandRunner {
     const begun = this.#run(beginAdvance, { by, key: 'key', fingerprint: '' }, request);
     if (begun.code !== null) return begun;
     const { to, turn } = begun.body as unknown as { to: Instant; turn: number };
-    const happened: Happening[] = [];
+    const happened: Effect[] = [];
     while (this.#dueUntil(to).length > 0) {
       const fired = this.#run(fireTimers, this.#round(to, turn, 1_000), request);
       assert(fired.code === null, fired.text);
-      happened.push(...(fired.body.happened as readonly Happening[]));
+      happened.push(...(fired.body.happened as readonly Effect[]));
     }
     const [first] = this.#dueUntil(Number.MAX_SAFE_INTEGER).toSorted((a, b) => a.at - b.at);
     const next = first === undefined ? null : { at: first.at, type: first.resource, id: first.id };
@@ -290,7 +293,7 @@ export class CommandRunner {
     return suffixAt(this.wallNow, this.#ids + 3);
   }
 
-  #request(): Request {
+  #request(): CommandRequest {
     this.#commands += 1;
     const suffix = this.#suffix();
     return {
@@ -299,7 +302,7 @@ export class CommandRunner {
       actor: this.actor,
       requestId: formatId('request', suffix),
       ip: null,
-      terms: this.settings,
+      settings: this.settings,
       suffix,
     };
   }
@@ -343,21 +346,25 @@ export class CommandRunner {
     this.#written.audit.push(auditRow(submission, { resource: answer.resource, id: answer.row.id }, null));
   }
 
-  #event(context: Request, change: Change): EventRow | undefined {
+  #event(context: CommandRequest, change: Change): EventRow | undefined {
     const resource = resourceOf(change.resource);
     const { appId } = change.row;
-    if (!resource.emitsEvents || change.isSilent || appId === undefined) return undefined;
+    if (!resource.emitsEvents || change.emitsNoEvent || appId === undefined) return undefined;
     const data = JSON.stringify(resource.present(change.row));
     return eventRow(context, change, formatId('event', this.#suffix()), appId, data);
   }
 
-  #respond<Input>(kind: CommandKind<Input>, { answer, fields }: Accepted, { requestId }: Request): Response {
+  #respond<Input>(
+    kind: CommandKind<Input>,
+    { answer, fields }: Accepted,
+    { requestId }: CommandRequest,
+  ): Response {
     const shown = answer.shown ?? resourceOf(answer.resource).present(answer.row as StatefulRow);
     const text = JSON.stringify({ ...shown, requestId, ...fields });
     return { status: successStatus[kind.success], code: null, text, body: JSON.parse(text) as Body };
   }
 
-  #refused(refusal: Refusal, { requestId }: Request): Response {
+  #refused(refusal: Refusal, { requestId }: CommandRequest): Response {
     const { status, body: text, code } = refusalAnswer(refusal, requestId, '/docs');
     return { status, code, text, body: JSON.parse(text) as Body };
   }
@@ -369,9 +376,9 @@ function resourceOf(name: string): AnyResource {
   return resource;
 }
 
-const checks = new Map<WriteRoute, Check>();
+const checks = new Map<ApiWriteRoute, Check>();
 
-function checkOf(route: WriteRoute): Check {
+function checkOf(route: ApiWriteRoute): Check {
   let check = checks.get(route);
   if (!check) {
     check = compileBody(route.body ?? strict({}));
@@ -386,7 +393,7 @@ const patterns = routes.flatMap((route) =>
     : [],
 );
 
-function findRoute(path: string): { route: WriteRoute; params: Readonly<Record<string, string>> } {
+function findRoute(path: string): { route: ApiWriteRoute; params: Readonly<Record<string, string>> } {
   for (const { route, pattern } of patterns) {
     const match = pattern.exec(path);
     if (match) return { route, params: { ...match.groups } };

@@ -1,4 +1,4 @@
-import { isHit, patternOf } from '../../src/kernel/fault.ts';
+import { isInjected, patternOf } from '../../src/kernel/fault.ts';
 import { type ApiClient, type Body, expectOk } from './api-client.ts';
 
 export const faultPlans = 'developer_api_fault_plans';
@@ -14,5 +14,5 @@ export async function readFaultPlan(client: ApiClient, id: string): Promise<Body
 /** Which of the first `count` requests a plan hits, counted from 1. */
 export function hitsOf(seed: number, share: number, count: number): readonly number[] {
   const pattern = patternOf({ seed, share });
-  return Array.from({ length: count }, (_, i) => i + 1).filter((k) => isHit(pattern, k));
+  return Array.from({ length: count }, (_, i) => i + 1).filter((k) => isInjected(pattern, k));
 }

@@ -1,4 +1,4 @@
-import { defaultTerms } from '../../src/kernel/application-settings.ts';
+import { defaultApplicationSettings } from '../../src/kernel/application-settings.ts';
 import { refuse } from '../../src/kernel/errors.ts';
 import { roles, scopesOf } from '../../src/kernel/permissions.ts';
 import type { ConsoleRoute, Principal, ReadAnswer } from '../../src/kernel/route.ts';
@@ -10,7 +10,7 @@ export function viewerOf({ orgId, orgName, appId, appName }: KeyHolder): Princip
   const [role] = roles;
   return {
     ...{ orgId, orgName, appId, appName, role },
-    terms: defaultTerms,
+    settings: defaultApplicationSettings,
     actor: { kind: 'person', id: 'usr_01m7epxwjmf7za77rhky2f93cc' },
     name: 'Vera',
     scopes: scopesOf(role),

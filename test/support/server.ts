@@ -4,7 +4,7 @@ import { seedSchemaDocument } from '../../src/admin/seed-schema.ts';
 import type { Config } from '../../src/config.ts';
 import type { Database } from '../../src/db/database.ts';
 import { Engine, type EngineSettings } from '../../src/engine/engine.ts';
-import { randomMint } from '../../src/engine/mint.ts';
+import { randomIdGenerator } from '../../src/engine/id-generator.ts';
 import { Vault } from '../../src/engine/vault.ts';
 import type { AppSettings } from '../../src/http/app.ts';
 import { createApp } from '../../src/http/app.ts';
@@ -115,7 +115,7 @@ export function openEngine(database: Database, overrides: Partial<EngineSettings
   return new Engine(database, {
     resources: new Map(resources.map((resource) => [resource.name, resource])),
     providers,
-    mint: randomMint,
+    idGenerator: randomIdGenerator,
     presentEntry,
     docsUrl: () => '/docs',
     vault: new Vault('a second node of a test'),

@@ -1,7 +1,7 @@
 /** Commands submitted to an engine directly, without HTTP. */
 import { newSuffix } from '../../src/engine/ids.ts';
 import type { Submission } from '../../src/engine/submission.ts';
-import { defaultTerms } from '../../src/kernel/application-settings.ts';
+import { defaultApplicationSettings } from '../../src/kernel/application-settings.ts';
 import type { CommandKind } from '../../src/kernel/command.ts';
 import { formatId } from '../../src/kernel/ids.ts';
 import type { KeyHolder } from './tenant.ts';
@@ -29,7 +29,7 @@ export function submission<Input>(
     idempotency,
     wallNow,
     context: {
-      ...{ orgId, appId, suffix, requestId, ip: null, terms: defaultTerms },
+      ...{ orgId, appId, suffix, requestId, ip: null, settings: defaultApplicationSettings },
       actor: { kind: 'api_key', id: keyId },
     },
   };

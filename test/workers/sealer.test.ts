@@ -28,7 +28,7 @@ describe.each(databaseKinds)('the seals of the audit trail on %s', (kind) => {
   const rows = <Row>(text: string) => server.database.query<Row>({ name: '', text }, []);
   const looked = (orgId = acme.orgId, rowsMax?: number) =>
     verifySeals(server.reader, orgId, Date.now(), rowsMax);
-  const words = async () => (await looked()).problems.map((problem) => problem.words);
+  const words = async () => (await looked()).problems.map((problem) => problem.message);
   const pay = () => acme.client.post('developer_api_payments', { amount: 100, currency: 'EUR' });
   const insertAt = (id: string) =>
     run(`insert into audit (org_id, id, at, actor_kind, actor_id, action, request_id, outcome)
@@ -327,7 +327,9 @@ describe('the rounds of a sealer, by a clock of their own', () => {
     await rounds(hour - 10 * pass);
     const found = await looked();
     expect(found).toMatchObject({ seals: 4, unsealedRows: 0 });
-    expect(found.problems.map(({ words }) => words)).toEqual([expect.stringContaining('was added later')]);
+    expect(found.problems.map(({ message }) => message)).toEqual([
+      expect.stringContaining('was added later'),
+    ]);
   });
 });
 

@@ -41,7 +41,7 @@ export const apiKeyResource: Resource<ApiKeyRow> = {
   }),
 };
 
-const within = 'application';
+const level = 'application';
 const settings = {
   name: text(limits.nameLengthMax),
   scopes: Type.Array(Type.Enum([...scopes]), { minItems: 1, uniqueItems: true }),
@@ -91,7 +91,7 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     operationId: 'listApiKeys',
     method: 'GET',
     path: 'api_keys',
-    within,
+    level,
     role: 'viewer',
     summary: 'The keys of the application, newest first, with their last use',
     read: ({ reader, principal, now }) =>
@@ -114,7 +114,7 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     operationId: 'createApiKey',
     method: 'POST',
     path: 'api_keys',
-    within,
+    level,
     role: 'developer',
     summary: 'Make a key; the answer shows it, once',
     body: CreateBody,
@@ -132,7 +132,7 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     operationId: 'updateApiKey',
     method: 'POST',
     path: 'api_keys/{id}/update',
-    within,
+    level,
     role: 'developer',
     summary: 'Change the name, the scopes, the expiry, the networks or the reset permission of a key',
     body: UpdateBody,
@@ -148,7 +148,7 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     operationId: 'rotateApiKey',
     method: 'POST',
     path: 'api_keys/{id}/rotate',
-    within,
+    level,
     role: 'developer',
     summary: 'Make a new key with the same rights; the one before ends after the overlap',
     body: RotateBody,
@@ -166,10 +166,10 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     operationId: 'revokeApiKey',
     method: 'POST',
     path: 'api_keys/{id}/revoke',
-    within,
+    level,
     role: 'developer',
     summary: 'End a key at once and for ever',
-    isOfArchived: true,
+    allowsArchived: true,
     target: 'api_key',
     command: revokeApiKey,
     input: ({ params }) => ({ id: params.id ?? '' }),

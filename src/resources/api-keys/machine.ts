@@ -11,7 +11,7 @@ import { formatId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { defineMachine, refuseMove } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
-import type { ApiKeyRow, MadeKey } from './table.ts';
+import type { ApiKeyRow, NewApiKey } from './table.ts';
 
 export const apiKeyMachine = defineMachine<ApiKeyRow>({
   resource: 'api_key',
@@ -25,7 +25,7 @@ export const apiKeyMachine = defineMachine<ApiKeyRow>({
       to: ['active'],
       event: 'rotated',
       // Its end is the overlap's by then, and would become that of the key after it.
-      when: { words: 'it was not rotated before', holds: ({ replacedBy }) => replacedBy === null },
+      when: { description: 'it was not rotated before', holds: ({ replacedBy }) => replacedBy === null },
     },
     { action: 'revoke', from: ['active'], to: ['revoked'], event: 'revoked' },
   ],
@@ -102,7 +102,7 @@ export interface KeyManager {
 
 export interface CreateApiKey extends KeyManager {
   readonly settings: ApiKeySettings;
-  readonly made: MadeKey;
+  readonly made: NewApiKey;
   /** How many active ones the application has already, counted before. */
   readonly others: number;
 }
@@ -149,7 +149,7 @@ export const updateApiKey: CommandKind<UpdateApiKey> = {
 export interface RotateApiKey extends KeyManager {
   readonly id: string;
   readonly overlapSeconds: number;
-  readonly made: MadeKey;
+  readonly made: NewApiKey;
   readonly others: number;
 }
 
@@ -232,7 +232,7 @@ type KeyOf = ApiKeySettings & Pick<ApiKeyRow, 'orgId' | 'id' | 'appId' | 'replac
 
 export function newKey(
   { orgId, id, appId, name, scopes, allowedCidrs, expiresAt, mayReset, replaces }: KeyOf,
-  made: MadeKey,
+  made: NewApiKey,
   now: Instant,
 ): ApiKeyRow {
   return {
@@ -242,6 +242,6 @@ export function newKey(
   };
 }
 
-function shownOnce(changes: readonly Change[], row: ApiKeyRow, { key }: MadeKey): Accepted {
+function shownOnce(changes: readonly Change[], row: ApiKeyRow, { key }: NewApiKey): Accepted {
   return { ...accepted(changes, 'api_key', row), secrets: { key } };
 }

@@ -47,7 +47,7 @@ export const apiKeyPrefix = 'sbk_sandbox_';
 export const apiKeyPattern = /^sbk_sandbox_[0-9A-Za-z]{32}$/;
 
 /** A key that was just made: the command keeps its hash, and its answer shows it, once. */
-export interface MadeKey {
+export interface NewApiKey {
   readonly key: string;
   readonly hash: Uint8Array;
 }

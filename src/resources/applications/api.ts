@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { ratePattern, type Terms } from '../../kernel/application-settings.ts';
+import { type ApplicationSettings, ratePattern } from '../../kernel/application-settings.ts';
 import type { Resource } from '../../kernel/command.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { retryProfileNames } from '../../kernel/retry.ts';
-import { type ConsoleRoute, listing, retrieving } from '../../kernel/route.ts';
+import { type ConsoleRoute, listHandler, retrieveHandler } from '../../kernel/route.ts';
 import { listQuery, strict, text } from '../../kernel/schema.ts';
 import {
   applicationMachine,
@@ -36,10 +36,10 @@ export const applicationResource: Resource<ApplicationRow> = {
   }),
 };
 
-const within = 'organization';
+const level = 'organization';
 
 /** What can be set of an application besides its name, in the console and in the seed file. */
-export function termsSchema(providers: readonly string[], eventFilters: readonly string[]) {
+export function settingsSchema(providers: readonly string[], eventFilters: readonly string[]) {
   return {
     fee: Type.Optional(
       strict(
@@ -113,15 +113,20 @@ export function termsSchema(providers: readonly string[], eventFilters: readonly
   };
 }
 
-export interface AskedTerms {
+export interface RequestedSettings {
   readonly fee?: { readonly basisPoints: number; readonly fixedAmount: number };
   readonly provider?: string | null;
   readonly fx?: { readonly marginBasisPoints?: number; readonly rates?: Readonly<Record<string, string>> };
-  readonly webhookDefaults?: Terms['webhookDefaults'];
+  readonly webhookDefaults?: ApplicationSettings['webhookDefaults'];
 }
 
 /** What is left out stays as it is. */
-export function termsOf({ fee, provider, fx, webhookDefaults }: AskedTerms): Partial<Terms> {
+export function settingsOf({
+  fee,
+  provider,
+  fx,
+  webhookDefaults,
+}: RequestedSettings): Partial<ApplicationSettings> {
   return {
     ...(fee ? { feeBasisPoints: fee.basisPoints, feeFixed: BigInt(fee.fixedAmount) } : {}),
     ...(provider === undefined ? {} : { provider }),
@@ -136,7 +141,7 @@ export function applicationRoutes(
   eventFilters: readonly string[],
 ): readonly ConsoleRoute[] {
   const Name = text(limits.nameLengthMax);
-  const settings = termsSchema(providers, eventFilters);
+  const settings = settingsSchema(providers, eventFilters);
   const CreateBody = strict({ name: Name, ...settings });
   const UpdateBody = strict({ name: Type.Optional(Name), ...settings }, { minProperties: 1 });
   return [
@@ -144,26 +149,26 @@ export function applicationRoutes(
       operationId: 'listApplications',
       method: 'GET',
       path: 'applications',
-      within,
+      level,
       role: 'viewer',
       summary: 'The applications of the organization, newest first',
       query: listQuery(applicationMachine.states),
-      read: listing('application', applicationsTable, ['status'], applicationResource.present),
+      read: listHandler('application', applicationsTable, ['status'], applicationResource.present),
     },
     {
       operationId: 'retrieveApplication',
       method: 'GET',
       path: 'applications/{id}',
-      within,
+      level,
       role: 'viewer',
       summary: 'An application with its settings',
-      read: retrieving('application', applicationsTable, applicationResource.present),
+      read: retrieveHandler('application', applicationsTable, applicationResource.present),
     },
     {
       operationId: 'createApplication',
       method: 'POST',
       path: 'applications',
-      within,
+      level,
       role: 'developer',
       summary: 'Register an application',
       body: CreateBody,
@@ -171,14 +176,14 @@ export function applicationRoutes(
       command: createApplication,
       input: ({ body }) => {
         const { name, ...asked } = body as Static<typeof CreateBody>;
-        return { name, terms: termsOf(asked as AskedTerms) };
+        return { name, settings: settingsOf(asked as RequestedSettings) };
       },
     },
     {
       operationId: 'updateApplication',
       method: 'POST',
       path: 'applications/{id}/update',
-      within,
+      level,
       role: 'developer',
       summary: 'Rename an application or change its settings',
       body: UpdateBody,
@@ -186,7 +191,7 @@ export function applicationRoutes(
       command: updateApplication,
       input: ({ params, body }) => {
         const { name, ...asked } = body as Static<typeof UpdateBody>;
-        const patch = { ...(name === undefined ? {} : { name }), ...termsOf(asked as AskedTerms) };
+        const patch = { ...(name === undefined ? {} : { name }), ...settingsOf(asked as RequestedSettings) };
         return { id: params.id ?? '', patch };
       },
     },
@@ -194,7 +199,7 @@ export function applicationRoutes(
       operationId: 'archiveApplication',
       method: 'POST',
       path: 'applications/{id}/archive',
-      within,
+      level,
       role: 'admin',
       summary: 'Put an application away: its keys stop working, its records stay',
       target: 'application',
@@ -205,7 +210,7 @@ export function applicationRoutes(
       operationId: 'restoreApplication',
       method: 'POST',
       path: 'applications/{id}/restore',
-      within,
+      level,
       role: 'admin',
       summary: 'Bring an application back, and its keys with it',
       target: 'application',

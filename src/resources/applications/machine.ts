@@ -1,4 +1,8 @@
-import { defaultTerms, type Terms, type WebhookDefaults } from '../../kernel/application-settings.ts';
+import {
+  type ApplicationSettings,
+  defaultApplicationSettings,
+  type WebhookDefaults,
+} from '../../kernel/application-settings.ts';
 import { accepted, type CommandKind, change, type LoadedRows } from '../../kernel/command.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { formatId } from '../../kernel/ids.ts';
@@ -26,22 +30,22 @@ export interface DeclareApplication {
   readonly id: string;
   readonly name: string;
   /** What is absent stays as it is, and is the default for a new application. */
-  readonly terms: Partial<Terms>;
+  readonly settings: Partial<ApplicationSettings>;
 }
 
 export const declareApplication: CommandKind<DeclareApplication> = {
   name: 'applications.declare',
   success: 'ok',
   reads: ({ id }) => [{ resource: 'application', id, lock: 'update' }],
-  decide: ({ id, name, terms }, { orgId, now }, rows) => {
+  decide: ({ id, name, settings }, { orgId, now }, rows) => {
     const before = rows.get<ApplicationRow>('application', id);
     if (!before) {
-      const row = newApplication(orgId, id, name, terms, now);
+      const row = newApplication(orgId, id, name, settings, now);
       return accepted([change(applicationMachine, 'create', null, row)], 'application', row);
     }
     // What a person has put away, the file does not bring back.
     if (before.status === 'archived') return accepted([], 'application', before);
-    return updated(before, { name, ...terms }, now);
+    return updated(before, { name, ...settings }, now);
   },
 };
 
@@ -49,18 +53,18 @@ export function newApplication(
   orgId: string,
   id: string,
   name: string,
-  terms: Partial<Terms>,
+  settings: Partial<ApplicationSettings>,
   now: Instant,
 ): ApplicationRow {
   return {
-    ...{ orgId, id, name, ...defaultTerms, ...terms },
+    ...{ orgId, id, name, ...defaultApplicationSettings, ...settings },
     ...{ status: 'active', version: 1, createdAt: now, updatedAt: now },
   };
 }
 
 export interface CreateApplication {
   readonly name: string;
-  readonly terms: Partial<Terms>;
+  readonly settings: Partial<ApplicationSettings>;
   /** How many there are already, counted before. */
   readonly others: number;
 }
@@ -69,19 +73,19 @@ export const createApplication: CommandKind<CreateApplication> = {
   name: 'applications.create',
   success: 'created',
   reads: () => [],
-  decide: ({ name, terms, others }, { orgId, suffix, wallNow }) => {
+  decide: ({ name, settings, others }, { orgId, suffix, wallNow }) => {
     if (others >= limits.applicationsMax)
       return refuse('limit_reached', {
         message: `An organization has at most ${limits.applicationsMax} applications.`,
       });
-    const row = newApplication(orgId, formatId('application', suffix), name, terms, wallNow);
+    const row = newApplication(orgId, formatId('application', suffix), name, settings, wallNow);
     return accepted([change(applicationMachine, 'create', null, row)], 'application', row);
   },
 };
 
 export const updateApplication: CommandKind<{
   readonly id: string;
-  readonly patch: Partial<Terms & Pick<ApplicationRow, 'name'>>;
+  readonly patch: Partial<ApplicationSettings & Pick<ApplicationRow, 'name'>>;
 }> = {
   name: 'applications.update',
   success: 'ok',
@@ -135,7 +139,7 @@ function isSame(a: ApplicationRow, b: ApplicationRow): boolean {
   );
 }
 
-function isSameRates(a: Terms['fxRates'], b: Terms['fxRates']): boolean {
+function isSameRates(a: ApplicationSettings['fxRates'], b: ApplicationSettings['fxRates']): boolean {
   const pairs = Object.keys(a);
   return pairs.length === Object.keys(b).length && pairs.every((pair) => a[pair] === b[pair]);
 }

@@ -1,7 +1,7 @@
-import type { Terms } from '../../kernel/application-settings.ts';
+import type { ApplicationSettings } from '../../kernel/application-settings.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
-export interface ApplicationRow extends Terms {
+export interface ApplicationRow extends ApplicationSettings {
   readonly orgId: string;
   readonly id: string;
   readonly status: 'active' | 'archived';

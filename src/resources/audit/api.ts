@@ -4,7 +4,7 @@ import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
 import { decodeCursor, encodeCursor, instantToText } from '../../kernel/list.ts';
 import { scopes } from '../../kernel/permissions.ts';
-import type { ConsoleRoute, Principal, Reader, Reading, ReadRequest, Route } from '../../kernel/route.ts';
+import type { ConsoleRoute, Principal, Reader, ReadRequest, ReadRoute, Route } from '../../kernel/route.ts';
 import { id, list, nullable, pageQuery, resource, strict, Time } from '../../kernel/schema.ts';
 import type { Instant } from '../../kernel/table.ts';
 import { type SealVerification, verifySeals } from './seal-store.ts';
@@ -88,7 +88,7 @@ function presentAudit(row: AuditEntry, { role }: Principal): Presented {
   };
 }
 
-const listEntries: Reading['read'] = async ({ reader, principal, query }) => {
+const listEntries: ReadRoute['read'] = async ({ reader, principal, query }) => {
   const { limit = limits.listLimitDefault, cursor, ...filter } = query as Static<typeof AuditQuery>;
   const before = cursor === undefined ? undefined : decodeCursor('audit', cursor);
   if (cursor !== undefined && before === undefined) return refuse('invalid_cursor', { param: 'cursor' });
@@ -166,7 +166,7 @@ export const auditRoutes: readonly Route[] = [
     read: async (request) => {
       const verified = await verifyOnce(request);
       if ('ok' in verified) return verified;
-      const problems = verified.problems.map(({ seal, words }) => ({ seal, message: words }));
+      const problems = verified.problems.map(({ seal, message }) => ({ seal, message: message }));
       return { ...presentVerification(verified), problems };
     },
   },
@@ -179,7 +179,7 @@ export const auditConsoleRoutes: readonly ConsoleRoute[] = [
     method: 'GET',
     path: 'audit',
     role: 'viewer',
-    within: 'organization',
+    level: 'organization',
     summary: 'The audit trail, newest first; a page may be short or empty and still have more behind it',
     query: AuditQuery,
     read: listEntries,
@@ -189,7 +189,7 @@ export const auditConsoleRoutes: readonly ConsoleRoute[] = [
     method: 'GET',
     path: 'audit/verification',
     role: 'viewer',
-    within: 'organization',
+    level: 'organization',
     summary: 'Whether the newest part of the audit trail is what was sealed',
     read: async (request) => {
       const verified = await verifyOnce(request);

@@ -1,4 +1,4 @@
-import { firstIdAt, mintedAt } from '../../kernel/ids.ts';
+import { firstIdAt, idTimestamp } from '../../kernel/ids.ts';
 import { instantToText } from '../../kernel/list.ts';
 import type { Reader } from '../../kernel/route.ts';
 import type { Instant, Statement } from '../../kernel/table.ts';
@@ -8,7 +8,7 @@ type Rows = Pick<Reader, 'rows'>;
 export interface SealProblem {
   /** The number of the seal that tells of it; null for rows that no seal names. */
   readonly seal: number | null;
-  readonly words: string;
+  readonly message: string;
 }
 
 export interface SealVerification {
@@ -156,7 +156,7 @@ async function verifyChain(reader: Rows, orgId: string, rowsMax: number) {
       head ??= seal.hash;
       last ??= Number(seal.number);
       if (later) problems.push(...linkProblems(seal, later));
-      if (earliest && mintedAt(seal.lastId) - mintedAt(earliest.firstId) > disorderMsMax) {
+      if (earliest && idTimestamp(seal.lastId) - idTimestamp(earliest.firstId) > disorderMsMax) {
         problems.push(disorder(seal, earliest));
         earliest = undefined;
       }
@@ -181,17 +181,17 @@ async function verifyChain(reader: Rows, orgId: string, rowsMax: number) {
 function linkProblems(seal: SealRow, later: SealRow): readonly SealProblem[] {
   const laterNumber = Number(later.number);
   if (later.number !== seal.number + 1n)
-    return [{ seal: laterNumber, words: gone(Number(seal.number) + 1, laterNumber - 1) }];
+    return [{ seal: laterNumber, message: gone(Number(seal.number) + 1, laterNumber - 1) }];
   if (later.previous === seal.hash) return [];
-  const words = `Seal ${laterNumber} does not continue seal ${seal.number}: one of them was changed or exchanged.`;
-  return [{ seal: laterNumber, words }];
+  const message = `Seal ${laterNumber} does not continue seal ${seal.number}: one of them was changed or exchanged.`;
+  return [{ seal: laterNumber, message }];
 }
 
 function firstProblems({ number, previous }: SealRow): readonly SealProblem[] {
-  if (number !== 1n) return [{ seal: Number(number), words: gone(1, Number(number) - 1) }];
+  if (number !== 1n) return [{ seal: Number(number), message: gone(1, Number(number) - 1) }];
   return previous === zeros
     ? []
-    : [{ seal: 1, words: 'Seal 1 does not begin the chain: it was changed or exchanged.' }];
+    : [{ seal: 1, message: 'Seal 1 does not begin the chain: it was changed or exchanged.' }];
 }
 
 function gone(first: number, last: number): string {
@@ -200,20 +200,20 @@ function gone(first: number, last: number): string {
 
 /** When a seal was made is not in its hash, which says no more of it than the order. */
 function timeProblems(seal: SealRow, later: SealRow | undefined): readonly SealProblem[] {
-  const isEarly = seal.sealedAt + disorderMsMax < mintedAt(seal.lastId);
+  const isEarly = seal.sealedAt + disorderMsMax < idTimestamp(seal.lastId);
   const isLate = later !== undefined && later.sealedAt + disorderMsMax < seal.sealedAt;
   if (!isEarly && !isLate) return [];
   const than = isEarly ? 'before its rows' : `after seal ${later?.number}`;
-  const words = `Seal ${seal.number} says that it was made at ${instantToText(seal.sealedAt)}, ${than}: that was changed, or a clock was wrong.`;
-  return [{ seal: Number(seal.number), words }];
+  const message = `Seal ${seal.number} says that it was made at ${instantToText(seal.sealedAt)}, ${than}: that was changed, or a clock was wrong.`;
+  return [{ seal: Number(seal.number), message }];
 }
 
 function disorder(seal: SealRow, later: SealRow): SealProblem {
-  const [at, reached] = [later.firstId, seal.lastId].map((id) => instantToText(mintedAt(id)));
-  const words =
+  const [at, reached] = [later.firstId, seal.lastId].map((id) => instantToText(idTimestamp(id)));
+  const message =
     `Seal ${later.number} names ${later.firstId} of ${at}, although seal ${seal.number} had come to ${reached} before: ` +
     'the row was added later, or the clock of a server was wrong.';
-  return { seal: Number(later.number), words };
+  return { seal: Number(later.number), message };
 }
 
 async function rowProblems(reader: Rows, orgId: string, seal: SealRow): Promise<readonly SealProblem[]> {
@@ -221,22 +221,25 @@ async function rowProblems(reader: Rows, orgId: string, seal: SealRow): Promise<
   const number = Number(seal.number);
   if (seal.found < seal.named) {
     const rows = await reader.rows<{ id: string }>(goneOf, [orgId, seal.number.toString()]);
-    return rows.map(({ id }) => ({ seal: number, words: `Row ${id}, which seal ${number} names, is gone.` }));
+    return rows.map(({ id }) => ({
+      seal: number,
+      message: `Row ${id}, which seal ${number} names, is gone.`,
+    }));
   }
   const which =
     seal.named === 1
       ? `Row ${seal.firstId}`
       : `One of the ${seal.named} rows from ${seal.firstId} to ${seal.lastId}`;
-  return [{ seal: number, words: `${which}, or seal ${number} itself, was changed after it was sealed.` }];
+  return [{ seal: number, message: `${which}, or seal ${number} itself, was changed after it was sealed.` }];
 }
 
 async function verifyRows(reader: Rows, orgId: string, now: Instant, rowsMax: number) {
   // By the newest row and not by the clock alone: what a server wrote just before it was killed is sealed by the next one.
   const [end] = await reader.rows<{ newest: string | null; reached: string | null }>(ends, [orgId]);
   const { newest, reached } = end ?? { newest: null, reached: null };
-  const byNewest = Math.min(now, newest === null ? now : mintedAt(newest)) - unsealedMsMax;
+  const byNewest = Math.min(now, newest === null ? now : idTimestamp(newest)) - unsealedMsMax;
   // Where later rows are sealed, a server has been there: it seals what became visible late within minutes.
-  const bySeals = Math.min(now, reached === null ? 0 : mintedAt(reached)) - disorderMsMax;
+  const bySeals = Math.min(now, reached === null ? 0 : idTimestamp(reached)) - disorderMsMax;
   const oldBefore = firstIdAt('audit', Math.max(byNewest, bySeals));
   const ids: string[] = [];
   const strange: string[] = [];
@@ -258,17 +261,17 @@ async function verifyRows(reader: Rows, orgId: string, now: Instant, rowsMax: nu
   const shown = ids.slice(0, problemsMax - 1).sort();
   const problems: SealProblem[] = strange.map((id) => ({
     seal: null,
-    words: `Row ${JSON.stringify(id)} has an id that no server gives: it was added or changed.`,
+    message: `Row ${JSON.stringify(id)} has an id that no server gives: it was added or changed.`,
   }));
   const unnamed = shown.map((id) => ({
     seal: null,
-    words: `No seal names row ${id} of ${instantToText(mintedAt(id))}: it was added later, or no server was there to seal it.`,
+    message: `No seal names row ${id} of ${instantToText(idTimestamp(id))}: it was added later, or no server was there to seal it.`,
   }));
   problems.push(...unnamed);
   if (old > shown.length)
     problems.push({
       seal: null,
-      words: `No seal names ${old - shown.length} more rows from before those that are sealed.`,
+      message: `No seal names ${old - shown.length} more rows from before those that are sealed.`,
     });
   return { unsealed, problems, isWhole };
 }
@@ -295,8 +298,8 @@ export async function headProblem(
 ): Promise<SealProblem | undefined> {
   const [seal] = await reader.rows<{ hash: string }>(sealHash, [orgId, number]);
   if (seal?.hash === hash) return undefined;
-  const words = seal
+  const message = seal
     ? `Seal ${number} has another hash than the one that was noted: the chain was made anew.`
     : `Seal ${number}, whose hash was noted, is gone: the end of the chain was cut off.`;
-  return { seal: number, words };
+  return { seal: number, message };
 }

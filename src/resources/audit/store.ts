@@ -86,8 +86,8 @@ export async function findAudit(
   limit: number,
 ): Promise<AuditPage> {
   const given = conditions.map(([name]) => filter[name] ?? null);
-  const from = filter.after === undefined ? '' : minted(filter.after, -marginMs);
-  const until = filter.before === undefined ? end : minted(filter.before, marginMs);
+  const from = filter.after === undefined ? '' : firstIdNear(filter.after, -marginMs);
+  const until = filter.before === undefined ? end : firstIdNear(filter.before, marginMs);
   const upTo = cursor !== undefined && cursor < until ? cursor : until;
   const values = [orgId, upTo, from, limit + 1, rowsLookedAtMax, ...given];
   const rows = await reader.rows<AuditEntry>(pageStatement, values);
@@ -100,6 +100,6 @@ export async function findAudit(
   return { rows, next: last?.id ?? null };
 }
 
-function minted(time: string, marginAddedMs: Instant): string {
+function firstIdNear(time: string, marginAddedMs: Instant): string {
   return firstIdAt('audit', Date.parse(time) + marginAddedMs);
 }

@@ -30,7 +30,7 @@ export function capabilitiesRoute(resources: readonly AnyResource[], catalogue: 
       name,
       states: machine.states,
       actions: machine.moves
-        .filter(({ by }) => by === undefined)
+        .filter(({ triggeredBy }) => triggeredBy === undefined)
         .map(({ action, from, to }) => ({ action, from, to })),
     })),
     eventTypes: types,
@@ -46,7 +46,7 @@ export function capabilitiesRoute(resources: readonly AnyResource[], catalogue: 
     declineCodes: declineCodes.map((code) => ({
       code,
       retryable: declines[code].isSoft,
-      message: declines[code].words,
+      message: declines[code].description,
     })),
     transferScenarios: [
       ...transferScenarios,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { AnyResource } from '../../kernel/command.ts';
-import { eventTypes, finalStates, toldNames } from '../../kernel/machine.ts';
+import { emittedEvents, eventTypes, finalStates } from '../../kernel/machine.ts';
 import type { Route } from '../../kernel/route.ts';
 import { nullable, resource } from '../../kernel/schema.ts';
 
@@ -18,9 +18,9 @@ export function stateMachinesRoute(resources: readonly AnyResource[]): Route {
         from: move.from,
         to: move.to,
         stays: move.stays ?? false,
-        events: toldNames(move).map((told) => `${name}.${told}`),
-        condition: move.when?.words ?? null,
-        broughtBy: move.by ?? null,
+        events: emittedEvents(move).map((told) => `${name}.${told}`),
+        condition: move.when?.description ?? null,
+        broughtBy: move.triggeredBy ?? null,
       })),
     }));
   const answer = { object: 'state_machines', sandbox: true, status: 'ok', machines } as const;

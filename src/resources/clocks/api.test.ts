@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { autoAdvanceChains } from '../../../test/model/auto-advance-chains.ts';
 import type { Body } from '../../../test/support/api-client.ts';
 import { CommandRunner, expectOk } from '../../../test/support/command-runner.ts';
-import type { Happening } from '../clocks/machine.ts';
+import type { Effect } from '../clocks/machine.ts';
 import type { PaymentRow } from '../payments/table.ts';
 
 const payments = 'developer_api_payments';
@@ -20,13 +20,13 @@ function authorized(runner: CommandRunner): Body {
   return expectOk(runner.post(`${payments}/${created(runner).id}/advance`, { action: 'authorize' }));
 }
 
-function goTo(runner: CommandRunner, instant: number): Body & { readonly happened: readonly Happening[] } {
+function goTo(runner: CommandRunner, instant: number): Body & { readonly happened: readonly Effect[] } {
   const body = expectOk(runner.post('developer_api_clock/advance', { to: text(instant) }));
-  return body as Body & { happened: readonly Happening[] };
+  return body as Body & { happened: readonly Effect[] };
 }
 
 /** What the history says that a request has moved. */
-function movedBy({ written: { history, events } }: CommandRunner, requestId: string): readonly Happening[] {
+function movedBy({ written: { history, events } }: CommandRunner, requestId: string): readonly Effect[] {
   return history
     .filter((row) => row.requestId === requestId && row.resource !== 'clock')
     .map(({ at, resource, resourceId, action, fromStatus, toStatus, eventId }) => ({

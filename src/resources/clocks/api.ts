@@ -34,7 +34,7 @@ const shown = {
 
 const ClockSchema = resource('clock', clockStates, shown);
 
-const HappeningSchema = Type.Object({
+const EffectSchema = Type.Object({
   at: Time,
   type: Type.String({ description: 'The kind of record that moved, or `delivery` for an attempt.' }),
   id: Type.String(),
@@ -81,7 +81,7 @@ const AdvancedSchema = resource('clock', clockStates, {
       ),
     ),
   ),
-  happened: Type.Array(HappeningSchema, { description: 'What the clock has brought about, in order.' }),
+  happened: Type.Array(EffectSchema, { description: 'What the clock has brought about, in order.' }),
 });
 
 function presentClock(clock: ClockRow, wallNow: number): Presented {
@@ -101,16 +101,16 @@ function advanceInput(body: Static<typeof AdvanceBody>): BeginAdvance['by'] {
   return body.seconds === undefined ? { to: Date.parse(body.to ?? '') } : { seconds: body.seconds };
 }
 
-const words = {
+const meta = {
   tag: 'Clock',
   response: ClockSchema,
   responseName: 'Clock',
 } as const;
-const writing = { ...words, method: 'POST', scope: ['payments:write', 'transfers:write'] } as const;
+const writing = { ...meta, method: 'POST', scope: ['payments:write', 'transfers:write'] } as const;
 
 export const clockRoutes: readonly Route[] = [
   {
-    ...words,
+    ...meta,
     operationId: 'getClock',
     method: 'GET',
     path: 'developer_api_clock',

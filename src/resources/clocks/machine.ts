@@ -40,7 +40,7 @@ export function realClock(orgId: string, appId: string, wallNow: Instant): Clock
     status: 'running',
     version: 0,
     offsetMs: 0n,
-    standsAt: null,
+    frozenAt: null,
     advance: null,
     leaseUntil: null,
     createdAt: wallNow,
@@ -102,8 +102,8 @@ export const freezeClock: CommandKind<null> = {
     if (refusal) return refusal;
     const asNow: ClockRow = { ...clock, updatedAt: wallNow };
     if (clock.status === 'frozen') return accepted([], 'clock', asNow);
-    const standsAt = clockNow(clock, wallNow);
-    return answered(moveClock(clock, 'freeze', { status: 'frozen', standsAt }, wallNow));
+    const frozenAt = clockNow(clock, wallNow);
+    return answered(moveClock(clock, 'freeze', { status: 'frozen', frozenAt }, wallNow));
   },
 };
 
@@ -117,7 +117,7 @@ export const resetClock: CommandKind<null> = {
     const clock = readClock(rows, context);
     const refusal = refuseBusy(clock);
     if (refusal) return refusal;
-    return answered(moveClock(clock, 'reset', { status: 'running', standsAt: null, offsetMs: 0n }, wallNow));
+    return answered(moveClock(clock, 'reset', { status: 'running', frozenAt: null, offsetMs: 0n }, wallNow));
   },
 };
 
@@ -158,7 +158,7 @@ export const beginAdvance: CommandKind<BeginAdvance> = {
       ...{ to, key, fingerprint, requestId, ip, turn: 1 },
       ...{ actorKind: actor.kind, actorId: actor.id },
     };
-    const patch = { standsAt: now, advance, leaseUntil: wallNow + leaseMs };
+    const patch = { frozenAt: now, advance, leaseUntil: wallNow + leaseMs };
     const made = moveClock(clock, 'advance', patch, wallNow);
     return { ...answered(made), fields: { to, turn: advance.turn }, isInterim: true };
   },
@@ -182,7 +182,7 @@ export const resumeAdvance: CommandKind<{ readonly leasedUntil: Instant }> = {
   },
 };
 
-export interface Happening {
+export interface Effect {
   readonly at: string;
   readonly type: string;
   readonly id: string;
@@ -194,7 +194,7 @@ export interface Happening {
 
 export interface FinishAdvance {
   readonly turn: number;
-  readonly happened: readonly Happening[];
+  readonly happened: readonly Effect[];
   /** What was still due when a bound was reached; null when nothing was. */
   readonly left: {
     readonly timers: number;
@@ -221,13 +221,13 @@ export const finishAdvance: CommandKind<FinishAdvance> = {
     const { advance } = clock;
     if (advance === null || advance.turn !== turn || advance.requestId !== context.requestId)
       return refuse('idempotency_in_progress', { param: 'Idempotency-Key', retryAfterSeconds });
-    const reached = isThere ? advance.to : (clock.standsAt ?? advance.to);
+    const reached = isThere ? advance.to : (clock.frozenAt ?? advance.to);
     const isFrozen = clock.status === 'frozen';
     const made = moveClock(
       clock,
       'advance',
       {
-        standsAt: isFrozen ? reached : null,
+        frozenAt: isFrozen ? reached : null,
         offsetMs: BigInt(reached - wallNow),
         advance: null,
         leaseUntil: null,

@@ -16,7 +16,7 @@ export interface ClockRow extends Clock {
   readonly status: (typeof clockStates)[number];
   readonly version: number;
   readonly offsetMs: bigint;
-  readonly standsAt: Instant | null;
+  readonly frozenAt: Instant | null;
   readonly advance: Advancing | null;
   /** Wall time. */
   readonly leaseUntil: Instant | null;
@@ -46,7 +46,7 @@ export const clocksTable = defineTable<ClockRow>('clocks', ['org_id', 'id'], {
   status: 'text',
   version: 'integer',
   offsetMs: 'bigint',
-  standsAt: 'timestamptz',
+  frozenAt: 'timestamptz',
   advance: 'jsonb',
   leaseUntil: 'timestamptz',
   createdAt: 'timestamptz',

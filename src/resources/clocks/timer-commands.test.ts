@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultTerms } from '../../kernel/application-settings.ts';
+import { defaultApplicationSettings } from '../../kernel/application-settings.ts';
 import { clockIdOf } from '../../kernel/clock.ts';
 import type { Accepted, CommandContext, LoadedRows, StatefulRow } from '../../kernel/command.ts';
 import type { IdKind } from '../../kernel/ids.ts';
 import type { DisputeRow } from '../disputes/table.ts';
 import type { PaymentRow } from '../payments/table.ts';
-import { type Happening, leaseMs, realClock } from './machine.ts';
+import { type Effect, leaseMs, realClock } from './machine.ts';
 import type { ClockRow } from './table.ts';
 import { type FireTimers, fireTimers } from './timer-commands.ts';
 
@@ -61,14 +61,14 @@ const running = realClock('org', appId, start);
 const advancing = (to: number, turn = 1): ClockRow => ({
   ...running,
   version: 1,
-  standsAt: start,
+  frozenAt: start,
   advance: { to, key: 'k', fingerprint: '', requestId, actorId: 'key_1', ip: null, turn },
   leaseUntil: start + leaseMs,
 });
 
 interface Played {
   readonly decision: Accepted;
-  readonly happened: readonly Happening[];
+  readonly happened: readonly Effect[];
   /** What happened, in short: seconds since the start, record and action. */
   readonly steps: readonly (readonly [seconds: number, id: string, action: string])[];
   readonly timed: readonly string[];
@@ -90,7 +90,13 @@ function decide(records: readonly StatefulRow[], round: Round = {}) {
     balance: () => 0n,
   };
   const context: CommandContext = {
-    ...{ orgId: 'org', appId, actor: { kind: 'system', id: 'clock' }, ip: null, terms: defaultTerms },
+    ...{
+      orgId: 'org',
+      appId,
+      actor: { kind: 'system', id: 'clock' },
+      ip: null,
+      settings: defaultApplicationSettings,
+    },
     ...{ now, wallNow, suffix: 's', requestId: round.requestId ?? requestId },
   };
   const stepsMax = round.stepsMax ?? 1_000;
@@ -108,7 +114,7 @@ function decide(records: readonly StatefulRow[], round: Round = {}) {
 function play(records: readonly StatefulRow[], round: Round = {}): Played {
   const decision = decide(records, round);
   if (!decision.ok) throw new Error(decision.code);
-  const happened = decision.fields?.happened as readonly Happening[];
+  const happened = decision.fields?.happened as readonly Effect[];
   const timed = (decision.timed ?? []).map(({ row }) => row.id);
   const steps = happened.map(
     ({ at, id, action }) => [(Date.parse(at) - start) / second, id, action] as const,
@@ -267,7 +273,7 @@ describe('of a clock that is advanced', () => {
       action: 'advance',
       row: {
         version: 2,
-        standsAt: start + week,
+        frozenAt: start + week,
         leaseUntil: start + 5 * second + leaseMs,
         updatedAt: start + 5 * second,
       },
@@ -279,13 +285,13 @@ describe('of a clock that is advanced', () => {
   it('a round in which nothing happens leaves the clock where it stands', () => {
     const clock = advancing(to);
     const { decision } = play([held('pay_1')], { clock, turn: 1, until: start });
-    expect(decision.changes).toMatchObject([{ resource: 'clock', row: { standsAt: start } }]);
+    expect(decision.changes).toMatchObject([{ resource: 'clock', row: { frozenAt: start } }]);
   });
 
   it('the clock never goes back, however late a step is', () => {
-    const clock = { ...advancing(to), standsAt: start + week + day };
+    const clock = { ...advancing(to), frozenAt: start + week + day };
     const { decision } = play([held('pay_1')], { clock, turn: 1 });
-    expect(decision.changes.at(-1)?.row).toMatchObject({ standsAt: start + week + day });
+    expect(decision.changes.at(-1)?.row).toMatchObject({ frozenAt: start + week + day });
   });
 
   it.each<[what: string, round: Round]>([

@@ -21,7 +21,7 @@ import { paymentDue } from '../payments/scenario.ts';
 import type { PaymentRow } from '../payments/table.ts';
 import { fireTransfer, transferDue, transferReads } from '../transfers/advance.ts';
 import type { TransferRow } from '../transfers/table.ts';
-import { type Happening, leaseMs, moveClock, readClock } from './machine.ts';
+import { type Effect, leaseMs, moveClock, readClock } from './machine.ts';
 import type { ClockRow } from './table.ts';
 
 /** How a kind of record waits and what its clock does to it. */
@@ -99,16 +99,16 @@ export const fireTimers: CommandKind<FireTimers> = {
     if (input.turn === null) {
       // While a request advances the clock, what is due is brought about by that request.
       const round =
-        advance === null ? play(input, Math.min(input.until, context.now), context, rows) : nothing;
+        advance === null ? runTimers(input, Math.min(input.until, context.now), context, rows) : nothing;
       return roundAnswer(clock, round.changes, round);
     }
     const isOwn = advance?.turn === input.turn && advance.requestId === context.requestId;
     if (!isOwn) return refuse('clock_advancing', { retryAfterSeconds: 1 });
-    const round = play(input, Math.min(input.until, advance.to), context, rows);
-    const reached = Math.max(round.lastAt, clock.standsAt ?? 0, input.reach ?? 0);
-    const standsAt = Math.min(reached, advance.to);
+    const round = runTimers(input, Math.min(input.until, advance.to), context, rows);
+    const reached = Math.max(round.lastAt, clock.frozenAt ?? 0, input.reach ?? 0);
+    const frozenAt = Math.min(reached, advance.to);
     const leaseUntil = context.wallNow + leaseMs;
-    const moved = moveClock(clock, 'advance', { standsAt, leaseUntil }, context.wallNow);
+    const moved = moveClock(clock, 'advance', { frozenAt, leaseUntil }, context.wallNow);
     return roundAnswer(moved.row, [...round.changes, moved], round);
   },
 };
@@ -119,54 +119,54 @@ function roundAnswer(clock: ClockRow, changes: readonly Change[], { happened, wa
 
 interface Round {
   readonly changes: readonly Change[];
-  readonly happened: readonly Happening[];
+  readonly happened: readonly Effect[];
   /** When the last step was due. */
   readonly lastAt: Instant;
   /** Records that are not due after all: their timers are written anew. */
-  readonly waiting: readonly Player[];
+  readonly waiting: readonly TimedRecord[];
 }
 
 const nothing: Round = { changes: [], happened: [], lastAt: 0, waiting: [] };
 
-interface Player {
+interface TimedRecord {
   readonly resource: IdKind;
   readonly row: StatefulRow;
 }
 
-interface Turn {
+interface TimerEntry {
   readonly at: Instant;
   readonly id: string;
 }
 
-function play(input: FireTimers, until: Instant, context: CommandContext, rows: LoadedRows): Round {
-  const players = new Map<string, Player>();
+function runTimers(input: FireTimers, until: Instant, context: CommandContext, rows: LoadedRows): Round {
+  const records = new Map<string, TimedRecord>();
   const posted = new Map<string, bigint>();
-  const agenda = new Agenda();
-  const waiting: Player[] = [];
-  const seat = (player: Player): boolean => {
-    players.set(player.row.id, player);
+  const queue = new TimerQueue();
+  const waiting: TimedRecord[] = [];
+  const enqueue = (player: TimedRecord): boolean => {
+    records.set(player.row.id, player);
     const due = timed[player.resource]?.due(player.row);
     if (!due || due.at > until) return false;
-    agenda.add({ at: due.at, id: player.row.id });
+    queue.add({ at: due.at, id: player.row.id });
     return true;
   };
   for (const { resource, id } of input.timers) {
     const row = rows.get<StatefulRow>(resource as IdKind, id);
     const player = row && { resource: resource as IdKind, row };
-    if (player && !seat(player)) waiting.push(player);
+    if (player && !enqueue(player)) waiting.push(player);
   }
   const seen: LoadedRows = {
     get: <Row>(resource: IdKind, id: string) =>
-      (players.get(id)?.row as Row | undefined) ?? rows.get<Row>(resource, id),
+      (records.get(id)?.row as Row | undefined) ?? rows.get<Row>(resource, id),
     balance: (account, currency) =>
       rows.balance(account, currency) + (posted.get(`${account} ${currency}`) ?? 0n),
   };
   const changes: Change[] = [];
   let lastAt = 0;
   for (let step = 0; step < input.stepsMax; step += 1) {
-    const turn = agenda.next();
+    const turn = queue.next();
     if (!turn) break;
-    const player = players.get(turn.id);
+    const player = records.get(turn.id);
     const kind = player && timed[player.resource];
     const due = player && kind?.due(player.row);
     // It was moved by what came before it in this round, and took another turn then.
@@ -178,43 +178,43 @@ function play(input: FireTimers, until: Instant, context: CommandContext, rows: 
     changes.push(...made);
     lastAt = Math.max(lastAt, turn.at);
     for (const { resource, row, entries } of made) {
-      seat({ resource, row });
+      enqueue({ resource, row });
       for (const { account, currency, amount } of entries.flatMap(({ postings }) => postings)) {
         const key = `${account} ${currency}`;
         posted.set(key, (posted.get(key) ?? 0n) + amount);
       }
     }
   }
-  return { changes, happened: changes.map(happening), lastAt, waiting };
+  return { changes, happened: changes.map(effectOf), lastAt, waiting };
 }
 
 /** Turns in the order of their instants; among equals, of the ids. Few are added to many, so an ordered list will do. */
-class Agenda {
-  readonly #turns: Turn[] = [];
+class TimerQueue {
+  readonly #entries: TimerEntry[] = [];
 
-  add(turn: Turn): void {
+  add(turn: TimerEntry): void {
     let low = 0;
-    let high = this.#turns.length;
+    let high = this.#entries.length;
     // Latest first, so that the next one is taken from the end.
     while (low < high) {
       const middle = (low + high) >> 1;
-      const other = this.#turns[middle];
+      const other = this.#entries[middle];
       if (other && isBefore(turn, other)) low = middle + 1;
       else high = middle;
     }
-    this.#turns.splice(low, 0, turn);
+    this.#entries.splice(low, 0, turn);
   }
 
-  next(): Turn | undefined {
-    return this.#turns.pop();
+  next(): TimerEntry | undefined {
+    return this.#entries.pop();
   }
 }
 
-function isBefore(a: Turn, b: Turn): boolean {
+function isBefore(a: TimerEntry, b: TimerEntry): boolean {
   return a.at === b.at ? a.id < b.id : a.at < b.at;
 }
 
-export function happening({ resource, row, action, from, event }: Change): Happening {
+export function effectOf({ resource, row, action, from, event }: Change): Effect {
   return {
     at: instantToText(row.updatedAt),
     type: resource,

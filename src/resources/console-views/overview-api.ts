@@ -148,7 +148,7 @@ export const overviewRoutes: readonly ConsoleRoute[] = [
     method: 'GET',
     path: 'overview',
     role: 'viewer',
-    within: 'application',
+    level: 'application',
     summary: 'Payments, webhooks and requests of the last days in figures',
     query: OverviewQuery,
     read: ({ reader, principal, query, now }) =>

@@ -13,7 +13,7 @@ export const searchRoutes: readonly ConsoleRoute[] = [
     method: 'GET',
     path: 'search',
     role: 'viewer',
-    within: 'application',
+    level: 'application',
     summary: 'Whatever has this id, and records whose reference, name or e-mail begins like this',
     query: SearchQuery,
     read: async ({ reader, principal: { orgId }, query }) => {

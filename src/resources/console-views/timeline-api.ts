@@ -157,7 +157,7 @@ export const timelineRoutes: readonly ConsoleRoute[] = [
     method: 'GET',
     path: 'timeline/{id}',
     role: 'viewer',
-    within: 'application',
+    level: 'application',
     summary: 'All that happened to a payment, a transfer, a refund or a dispute, newest first',
     read: async ({ reader, principal, params }) => {
       const subject = await findSubject(reader, principal.orgId, params.id ?? '');

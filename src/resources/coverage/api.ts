@@ -107,7 +107,7 @@ const CoverageSchema = resource('coverage', ['ok'], {
   ),
 });
 
-const words = { tag: 'Coverage' } as const;
+const meta = { tag: 'Coverage' } as const;
 
 /** The universe names these routes as well, so it is made behind them. */
 export function coverageRoutes(resources: readonly string[], universe: () => Universe): readonly Route[] {
@@ -117,15 +117,15 @@ export function coverageRoutes(resources: readonly string[], universe: () => Uni
   });
   return [
     {
-      ...words,
+      ...meta,
       operationId: 'getCoverage',
       method: 'GET',
       path: 'developer_api_coverage',
       scope: 'any',
       summary: 'Which states, moves, events, operations and errors were met so far; as JSON or as JUnit XML',
       query: Query,
-      alsoAs: 'application/xml',
-      readsBehind: 'coverage',
+      alternateContentType: 'application/xml',
+      flushBefore: 'coverage',
       response: CoverageSchema,
       responseName: 'Coverage',
       read: async ({ reader, principal, query, accepts }) => {
@@ -136,7 +136,7 @@ export function coverageRoutes(resources: readonly string[], universe: () => Uni
       },
     },
     {
-      ...words,
+      ...meta,
       operationId: 'resetCoverage',
       method: 'POST',
       path: 'developer_api_coverage/reset',

@@ -4,7 +4,7 @@ import type { Presented } from '../../kernel/envelope.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { allowedActions, requestableActions } from '../../kernel/machine.ts';
-import { listing, type Route, retrieving } from '../../kernel/route.ts';
+import { listHandler, type Route, retrieveHandler } from '../../kernel/route.ts';
 import {
   Email,
   id,
@@ -109,11 +109,11 @@ function createInput(body: Static<typeof CreateBody>): CustomerFields {
   };
 }
 
-const words = { tag: 'Customers', response: CustomerSchema, responseName: 'Customer' } as const;
+const meta = { tag: 'Customers', response: CustomerSchema, responseName: 'Customer' } as const;
 
 export const customerRoutes: readonly Route[] = [
   {
-    ...words,
+    ...meta,
     operationId: 'createCustomer',
     method: 'POST',
     path: 'developer_api_customers',
@@ -126,7 +126,7 @@ export const customerRoutes: readonly Route[] = [
     input: ({ body }) => createInput(body as Static<typeof CreateBody>),
   },
   {
-    ...words,
+    ...meta,
     operationId: 'listCustomers',
     method: 'GET',
     path: 'developer_api_customers',
@@ -135,19 +135,19 @@ export const customerRoutes: readonly Route[] = [
     query: listQuery(customerMachine.states, { reference: ReferenceQuery }),
     response: list(CustomerSchema),
     responseName: 'CustomerList',
-    read: listing('customer', customersTable, ['status', 'reference'], presentCustomer),
+    read: listHandler('customer', customersTable, ['status', 'reference'], presentCustomer),
   },
   {
-    ...words,
+    ...meta,
     operationId: 'retrieveCustomer',
     method: 'GET',
     path: 'developer_api_customers/{id}',
     scope: 'customers:read',
     summary: 'Retrieve a customer',
-    read: retrieving('customer', customersTable, presentCustomer),
+    read: retrieveHandler('customer', customersTable, presentCustomer),
   },
   {
-    ...words,
+    ...meta,
     operationId: 'updateCustomer',
     method: 'POST',
     path: 'developer_api_customers/{id}/update',
@@ -163,7 +163,7 @@ export const customerRoutes: readonly Route[] = [
     }),
   },
   {
-    ...words,
+    ...meta,
     operationId: 'archiveCustomer',
     method: 'POST',
     path: 'developer_api_customers/{id}/archive',

@@ -20,7 +20,7 @@ export const customerMachine = defineMachine<CustomerRow>({
     { action: 'update', from: ['active'], to: ['active'], event: 'updated' },
     { action: 'archive', from: ['active'], to: ['archived'], event: 'archived' },
   ],
-  eventWords: {
+  eventDescriptions: {
     created: 'A customer was created.',
     updated: 'Details of a customer were changed.',
     archived: 'A customer was archived, and no new payment or transfer can name it.',

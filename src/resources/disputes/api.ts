@@ -5,7 +5,7 @@ import type { Presented } from '../../kernel/envelope.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { allowedActions, requestableActions } from '../../kernel/machine.ts';
-import { listing, type Route, retrieving } from '../../kernel/route.ts';
+import { listHandler, type Route, retrieveHandler } from '../../kernel/route.ts';
 import {
   AdvanceNext,
   AmountShown,
@@ -100,11 +100,11 @@ function advanceInput(body: Static<typeof AdvanceBody>): Advance<Evidence> {
   return { by: 'action', action: body.action, params };
 }
 
-const words = { tag: 'Disputes', response: DisputeSchema, responseName: 'Dispute' } as const;
+const meta = { tag: 'Disputes', response: DisputeSchema, responseName: 'Dispute' } as const;
 
 export const disputeRoutes: readonly Route[] = [
   {
-    ...words,
+    ...meta,
     operationId: 'listDisputes',
     method: 'GET',
     path: 'developer_api_disputes',
@@ -113,19 +113,19 @@ export const disputeRoutes: readonly Route[] = [
     query: listQuery(disputeMachine.states, { paymentId: idQuery('payment') }),
     response: list(DisputeSchema),
     responseName: 'DisputeList',
-    read: listing('dispute', disputesTable, ['status', 'paymentId'], presentDispute),
+    read: listHandler('dispute', disputesTable, ['status', 'paymentId'], presentDispute),
   },
   {
-    ...words,
+    ...meta,
     operationId: 'retrieveDispute',
     method: 'GET',
     path: 'developer_api_disputes/{id}',
     scope: 'payments:read',
     summary: 'Retrieve a dispute',
-    read: retrieving('dispute', disputesTable, presentDispute),
+    read: retrieveHandler('dispute', disputesTable, presentDispute),
   },
   {
-    ...words,
+    ...meta,
     operationId: 'advanceDispute',
     method: 'POST',
     path: 'developer_api_disputes/{id}/advance',

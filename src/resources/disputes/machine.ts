@@ -25,10 +25,10 @@ export const disputeMachine = defineMachine<DisputeRow>({
       action: 'escalate',
       from: ['under_review'],
       to: ['needs_response'],
-      when: { words: 'there is a next stage', holds: ({ stage }) => nextStage(stage) !== undefined },
+      when: { description: 'there is a next stage', holds: ({ stage }) => nextStage(stage) !== undefined },
     },
   ],
-  eventWords: {
+  eventDescriptions: {
     created: 'A customer disputes a payment; answer until `respondBy`.',
     under_review: 'Evidence was submitted, and the bank now decides.',
     lost: 'The dispute was accepted, not answered in time, or decided for the customer; the money is gone.',
@@ -187,14 +187,14 @@ function stayed(
 ): DisputePosition {
   const { row: before, payment } = at;
   const row = moved(before, patch, context);
-  const told = tell(payment, {
+  const providerMove = tell(payment, {
     subject: row,
     action,
     from: before.status,
     amount: row.amount,
     causeId: row.id,
   });
-  const made = change(disputeMachine, action, before, row, { told });
+  const made = change(disputeMachine, action, before, row, { providerMove });
   return { ...at, row, changes: [...at.changes, made] };
 }
 

@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { type EventType, presentEvent } from '../../kernel/event.ts';
 import { filtersTake } from '../../kernel/event-filter.ts';
 import { isId } from '../../kernel/ids.ts';
-import { type EventFilter, listing, type Route } from '../../kernel/route.ts';
+import { type EventFilter, listHandler, type Route } from '../../kernel/route.ts';
 import { id, list, resource, strict, Time, trailQuery } from '../../kernel/schema.ts';
 import { createEvent, replayEvent } from './commands.ts';
 import { findEvent } from './store.ts';
@@ -42,7 +42,7 @@ const ReplayBody = strict({
 
 const filtersLengthMax = 4_000;
 
-const words = { tag: 'Webhooks', response: EventSchema, responseName: 'Event' } as const;
+const meta = { tag: 'Webhooks', response: EventSchema, responseName: 'Event' } as const;
 
 /** Lists in a query are written with commas, as in all of its filters there are none. */
 const StreamQuery = strict({
@@ -81,7 +81,7 @@ export function eventRoutes(catalogue: readonly EventType[], filters: readonly s
   });
   return [
     {
-      ...words,
+      ...meta,
       operationId: 'createWebhookEvent',
       method: 'POST',
       path: 'developer_api_webhook_events',
@@ -97,7 +97,7 @@ export function eventRoutes(catalogue: readonly EventType[], filters: readonly s
       },
     },
     {
-      ...words,
+      ...meta,
       operationId: 'listWebhookEvents',
       method: 'GET',
       path: 'developer_api_webhook_events',
@@ -116,10 +116,10 @@ export function eventRoutes(catalogue: readonly EventType[], filters: readonly s
       }),
       response: list(EventSchema),
       responseName: 'EventList',
-      read: listing('event', eventsTable, ['type', 'resource', 'resourceId'], presentEvent),
+      read: listHandler('event', eventsTable, ['type', 'resource', 'resourceId'], presentEvent),
     },
     {
-      ...words,
+      ...meta,
       operationId: 'streamWebhookEvents',
       method: 'GET',
       path: 'developer_api_webhook_events/stream',
@@ -129,7 +129,7 @@ export function eventRoutes(catalogue: readonly EventType[], filters: readonly s
       streams: (query) => filterOf(known, query),
     },
     {
-      ...words,
+      ...meta,
       operationId: 'retrieveWebhookEvent',
       method: 'GET',
       path: 'developer_api_webhook_events/{id}',
@@ -142,7 +142,7 @@ export function eventRoutes(catalogue: readonly EventType[], filters: readonly s
       },
     },
     {
-      ...words,
+      ...meta,
       operationId: 'replayWebhookEvent',
       method: 'POST',
       path: 'developer_api_webhook_events/{id}/replay',

@@ -2,7 +2,7 @@ import { assert } from '../../kernel/assert.ts';
 import type { AnyResource } from '../../kernel/command.ts';
 import { type EventType, eventPayload } from '../../kernel/event.ts';
 import { eventTypes } from '../../kernel/machine.ts';
-import { playEvents } from './examples.ts';
+import { runExamples } from './examples.ts';
 
 /**
  * Every kind of event, from the machines that bring them about. It is made once, at the start, in about 20 ms; a type without
@@ -10,7 +10,7 @@ import { playEvents } from './examples.ts';
  */
 export function catalogueOf(resources: readonly AnyResource[]): readonly EventType[] {
   const telling = resources.filter(({ emitsEvents }) => emitsEvents);
-  const played = playEvents((name, row) => {
+  const played = runExamples((name, row) => {
     const resource = telling.find((one) => one.name === name);
     assert(resource, `a ${name} is played, and tells nothing`);
     return resource.present(row);
@@ -20,7 +20,7 @@ export function catalogueOf(resources: readonly AnyResource[]): readonly EventTy
     return eventTypes(machine).map((type) => {
       const event = played.get(type);
       assert(event, `no play tells ${type}`);
-      const description = machine.eventWords?.[type.slice(name.length + 1)];
+      const description = machine.eventDescriptions?.[type.slice(name.length + 1)];
       assert(description, `${type} has no words`);
       const payload = JSON.parse(eventPayload(event)) as EventType['payload'];
       return { type, resource: name, description, example: payload.data, payload, schema };

@@ -1,6 +1,6 @@
 import type { CommandKind } from '../../kernel/command.ts';
 import { refuse } from '../../kernel/errors.ts';
-import { askedEvent, type EventRow, presentEvent } from '../../kernel/event.ts';
+import { type EventRow, presentEvent, requestedEvent } from '../../kernel/event.ts';
 import { formatId } from '../../kernel/ids.ts';
 
 export interface CreateEvent {
@@ -14,7 +14,7 @@ export const createEvent: CommandKind<CreateEvent> = {
   success: 'created',
   reads: () => [],
   decide: (asked, context) => {
-    const event = askedEvent(context, formatId('event', context.suffix), asked);
+    const event = requestedEvent(context, formatId('event', context.suffix), asked);
     return {
       ok: true,
       changes: [],

@@ -1,4 +1,4 @@
-import { defaultTerms } from '../../kernel/application-settings.ts';
+import { defaultApplicationSettings } from '../../kernel/application-settings.ts';
 import { assert } from '../../kernel/assert.ts';
 import type { Due } from '../../kernel/clock.ts';
 import type { Change, CommandContext, CommandKind, LoadedRows, StatefulRow } from '../../kernel/command.ts';
@@ -8,7 +8,7 @@ import { encodeSuffix, formatId, type IdKind } from '../../kernel/ids.ts';
 import type { Instant } from '../../kernel/table.ts';
 
 /** When every play begins. */
-export const opening: Instant = Date.parse('2026-11-16T09:00:00.000Z');
+export const startOfExamples: Instant = Date.parse('2026-11-16T09:00:00.000Z');
 
 const dayMs = 86_400_000;
 const stepMs = 1_000;
@@ -20,12 +20,12 @@ export type Present = (resource: IdKind, row: StatefulRow) => Presented;
  * second with each of them. It has no state but its records and what they told; `begin` puts the clock back for the next
  * play, and its ids with it, so that a play more does not change the examples of the others.
  */
-export class Stage {
+export class ExampleRunner {
   readonly #present: Present;
   readonly #rows = new Map<string, StatefulRow>();
   readonly #newest = new Map<IdKind, string>();
   readonly #events = new Map<string, EventRow>();
-  #now = opening;
+  #now = startOfExamples;
   #commands = 0;
 
   constructor(present: Present) {
@@ -38,7 +38,7 @@ export class Stage {
   }
 
   begin(daysLater = 0): void {
-    this.#now = opening + daysLater * dayMs;
+    this.#now = startOfExamples + daysLater * dayMs;
     this.#commands = 0;
   }
 
@@ -49,12 +49,12 @@ export class Stage {
     return id;
   }
 
-  play<Input>({ name, decide }: CommandKind<Input>, input: Input): void {
+  run<Input>({ name, decide }: CommandKind<Input>, input: Input): void {
     const context = this.#context();
     const decision = decide(input, context, this.#loaded);
     assert(decision.ok, `${name} was to be played, and is refused: ${decision.ok ? '' : decision.code}`);
-    this.#keep(decision.changes, context);
-    for (const event of decision.events ?? []) this.#tell(event);
+    this.#apply(decision.changes, context);
+    for (const event of decision.events ?? []) this.#emit(event);
   }
 
   /** Lets the time pass until the newest record of a kind does what it waits for. */
@@ -74,7 +74,7 @@ export class Stage {
     assert(row && due, `${id} waits for nothing`);
     this.#now = due.at;
     const context = this.#context();
-    this.#keep(fire(row, due, context, this.#loaded).changes, context);
+    this.#apply(fire(row, due, context, this.#loaded).changes, context);
   }
 
   #context(): CommandContext {
@@ -83,12 +83,12 @@ export class Stage {
     this.#commands += 1;
     const suffix = suffixAt(now, this.#commands);
     return {
-      orgId: formatId('organization', suffixAt(opening - dayMs, 1)),
-      appId: formatId('application', suffixAt(opening - dayMs, 2)),
+      orgId: formatId('organization', suffixAt(startOfExamples - dayMs, 1)),
+      appId: formatId('application', suffixAt(startOfExamples - dayMs, 2)),
       actor: { kind: 'system', id: 'examples' },
       requestId: formatId('request', suffix),
       ip: null,
-      terms: defaultTerms,
+      settings: defaultApplicationSettings,
       now,
       wallNow: now,
       suffix,
@@ -102,12 +102,12 @@ export class Stage {
     },
   };
 
-  #keep(changes: readonly Change[], { requestId }: CommandContext): void {
-    for (const { resource, row, from, event, isSilent } of changes) {
+  #apply(changes: readonly Change[], { requestId }: CommandContext): void {
+    for (const { resource, row, from, event, emitsNoEvent } of changes) {
       this.#rows.set(row.id, row);
       if (from === null) this.#newest.set(resource, row.id);
-      if (isSilent || this.#events.has(event)) continue;
-      this.#tell({
+      if (emitsNoEvent || this.#events.has(event)) continue;
+      this.#emit({
         orgId: row.orgId,
         id: '',
         appId: row.appId ?? '',
@@ -123,7 +123,7 @@ export class Stage {
   }
 
   /** Its id is one of its own, whatever play it comes from: receivers tell events apart by it. */
-  #tell(event: EventRow): void {
+  #emit(event: EventRow): void {
     if (this.#events.has(event.type)) return;
     const id = formatId('event', suffixAt(event.createdAt, this.#events.size + 1));
     this.#events.set(event.type, { ...event, id });

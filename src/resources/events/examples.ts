@@ -12,25 +12,25 @@ import { noTransferParams, quoteTransfer } from '../transfers/machine.ts';
 import type { TransferRow } from '../transfers/table.ts';
 import { createWebhook, giveUpWebhook } from '../webhooks/machine.ts';
 import { beginTest } from '../webhooks/test-event-commands.ts';
-import { opening, type Present, Stage } from './example-runner.ts';
+import { ExampleRunner, type Present, startOfExamples } from './example-runner.ts';
 
 /**
  * Plays every kind of event once, with the commands that the server itself decides by: an example that was written down
  * would be wrong after the next field. The first play that tells a type gives its example.
  */
-export function playEvents(present: Present): ReadonlyMap<string, EventRow> {
-  const stage = new Stage(present);
-  stage.begin();
-  stage.play(createCustomer, customer);
-  playPayments(stage);
-  playRefunds(stage);
-  playDisputes(stage);
-  playTransfers(stage);
-  playWebhooks(stage);
-  stage.begin(1);
-  stage.play(updateCustomer, { id: stage.last('customer'), fields: { phone: '+49 30 5550101' } });
-  stage.play(archiveCustomer, { id: stage.last('customer') });
-  return stage.events;
+export function runExamples(present: Present): ReadonlyMap<string, EventRow> {
+  const runner = new ExampleRunner(present);
+  runner.begin();
+  runner.run(createCustomer, customer);
+  runPayments(runner);
+  runRefunds(runner);
+  runDisputes(runner);
+  runTransfers(runner);
+  runWebhooks(runner);
+  runner.begin(1);
+  runner.run(updateCustomer, { id: runner.last('customer'), fields: { phone: '+49 30 5550101' } });
+  runner.run(archiveCustomer, { id: runner.last('customer') });
+  return runner.events;
 }
 
 const customer = {
@@ -56,58 +56,58 @@ const order: Omit<CreatePayment, 'customerId'> = {
 
 const part = 5_000n;
 
-function pay(stage: Stage, wishes: Partial<CreatePayment> = {}): void {
-  stage.begin();
-  stage.play(createPayment, { ...order, customerId: stage.last('customer'), ...wishes });
+function pay(runner: ExampleRunner, wishes: Partial<CreatePayment> = {}): void {
+  runner.begin();
+  runner.run(createPayment, { ...order, customerId: runner.last('customer'), ...wishes });
 }
 
 /** A step by name, or what the scenario does next. */
-function advance(stage: Stage, action?: string, params: Partial<MoveParams> = {}): void {
-  stage.play(advancePayment, {
-    id: stage.last('payment'),
+function advance(runner: ExampleRunner, action?: string, params: Partial<MoveParams> = {}): void {
+  runner.run(advancePayment, {
+    id: runner.last('payment'),
     request:
       action === undefined ? { by: 'next' } : { by: 'action', action, params: { ...noParams, ...params } },
   });
 }
 
-function playPayments(stage: Stage): void {
-  pay(stage, { captureMethod: 'manual' });
-  advance(stage, 'authorize');
-  advance(stage, 'capture');
-  wait(stage);
-  refund(stage, part);
-  refund(stage, null);
+function runPayments(runner: ExampleRunner): void {
+  pay(runner, { captureMethod: 'manual' });
+  advance(runner, 'authorize');
+  advance(runner, 'capture');
+  wait(runner);
+  refund(runner, part);
+  refund(runner, null);
 
-  pay(stage, { captureMethod: 'manual' });
-  advance(stage, 'authorize');
-  advance(stage, 'capture', { amount: part });
+  pay(runner, { captureMethod: 'manual' });
+  advance(runner, 'authorize');
+  advance(runner, 'capture', { amount: part });
 
-  pay(stage, { captureMethod: 'manual' });
-  advance(stage, 'authorize');
-  wait(stage);
+  pay(runner, { captureMethod: 'manual' });
+  advance(runner, 'authorize');
+  wait(runner);
 
-  pay(stage, { scenario: 'require_action', cardNumber: '4000002500003155' });
-  advance(stage);
-  advance(stage, 'cancel');
+  pay(runner, { scenario: 'require_action', cardNumber: '4000002500003155' });
+  advance(runner);
+  advance(runner, 'cancel');
 
-  pay(stage, { scenario: 'async', paymentMethodType: 'bank_debit', cardNumber: null });
-  advance(stage);
+  pay(runner, { scenario: 'async', paymentMethodType: 'bank_debit', cardNumber: null });
+  advance(runner);
 
-  pay(stage, { scenario: ['decline:insufficient_funds', 'approve'], cardNumber: '4000000000009995' });
-  advance(stage);
-  advance(stage);
+  pay(runner, { scenario: ['decline:insufficient_funds', 'approve'], cardNumber: '4000000000009995' });
+  advance(runner);
+  advance(runner);
 }
 
 /** Lets a payment wait for what its clock brings: the day it is paid out, or the end of its authorization. */
-function wait(stage: Stage): void {
-  stage.wait<PaymentRow>('payment', paymentDue, (row, due, context) =>
+function wait(runner: ExampleRunner): void {
+  runner.wait<PaymentRow>('payment', paymentDue, (row, due, context) =>
     firePayment({ ok: true, row, dispute: null, changes: [] }, due, context),
   );
 }
 
-function refund(stage: Stage, amount: bigint | null): void {
-  stage.play(refundPayment, {
-    paymentId: stage.last('payment'),
+function refund(runner: ExampleRunner, amount: bigint | null): void {
+  runner.run(refundPayment, {
+    paymentId: runner.last('payment'),
     amount,
     currency: null,
     reason: 'The customer sent the goods back',
@@ -115,53 +115,53 @@ function refund(stage: Stage, amount: bigint | null): void {
   });
 }
 
-function playRefunds(stage: Stage): void {
-  pay(stage, { scenario: 'refund_pending' });
-  advance(stage);
-  refund(stage, part);
-  stage.play(advanceRefund, {
-    id: stage.last('refund'),
+function runRefunds(runner: ExampleRunner): void {
+  pay(runner, { scenario: 'refund_pending' });
+  advance(runner);
+  refund(runner, part);
+  runner.run(advanceRefund, {
+    id: runner.last('refund'),
     request: { by: 'action', action: 'cancel', params: null },
   });
 
-  pay(stage, { scenario: 'refund_fails' });
-  advance(stage);
-  refund(stage, part);
+  pay(runner, { scenario: 'refund_fails' });
+  advance(runner);
+  refund(runner, part);
 }
 
-function playDisputes(stage: Stage): void {
+function runDisputes(runner: ExampleRunner): void {
   const answer = (action: string, evidence: Evidence = null) =>
-    stage.play(advanceDispute, {
-      id: stage.last('dispute'),
+    runner.run(advanceDispute, {
+      id: runner.last('dispute'),
       request: { by: 'action', action, params: evidence },
     });
   const evidence = { receipt: 'Signed by the customer on delivery', tracking: 'EX123456789' };
 
-  pay(stage, { scenario: 'dispute', cardNumber: '4000000000000259' });
-  advance(stage);
-  advance(stage, 'dispute', { reason: 'product_not_received' });
+  pay(runner, { scenario: 'dispute', cardNumber: '4000000000000259' });
+  advance(runner);
+  advance(runner, 'dispute', { reason: 'product_not_received' });
   answer('submit_evidence', evidence);
   answer('escalate');
   answer('submit_evidence');
   answer('win');
 
-  pay(stage, { scenario: 'dispute', cardNumber: '4000000000000259' });
-  advance(stage);
-  advance(stage, 'dispute', { reason: 'product_not_received' });
+  pay(runner, { scenario: 'dispute', cardNumber: '4000000000000259' });
+  advance(runner);
+  advance(runner, 'dispute', { reason: 'product_not_received' });
   answer('submit_evidence', evidence);
   answer('lose');
 }
 
-function playTransfers(stage: Stage): void {
+function runTransfers(runner: ExampleRunner): void {
   const quote = (scenario = 'approve') => {
-    stage.begin();
-    stage.play(quoteTransfer, {
+    runner.begin();
+    runner.run(quoteTransfer, {
       sourceCurrency: 'EUR',
       targetCurrency: 'USD',
       fixedSide: 'source',
       amount: 100_000n,
       fundFrom: 'external',
-      customerId: stage.last('customer'),
+      customerId: runner.last('customer'),
       beneficiary: { name: 'Grace Example', country: 'US', account: '000123456789' },
       reference: 'invoice-2001',
       metadata: {},
@@ -171,11 +171,11 @@ function playTransfers(stage: Stage): void {
   };
   const next = (steps: number) => {
     for (let step = 0; step < steps; step += 1)
-      stage.play(advanceTransfer, { id: stage.last('transfer'), request: { by: 'next' } });
+      runner.run(advanceTransfer, { id: runner.last('transfer'), request: { by: 'next' } });
   };
   const act = (action: string) =>
-    stage.play(advanceTransfer, {
-      id: stage.last('transfer'),
+    runner.run(advanceTransfer, {
+      id: runner.last('transfer'),
       request: { by: 'action', action, params: noTransferParams },
     });
 
@@ -193,14 +193,14 @@ function playTransfers(stage: Stage): void {
   act('cancel');
 
   quote();
-  stage.wait<TransferRow>('transfer', transferDue, (row, due, context, rows) =>
+  runner.wait<TransferRow>('transfer', transferDue, (row, due, context, rows) =>
     fireTransfer(row, due.action, { ...context, now: due.at }, rows),
   );
 }
 
-function playWebhooks(stage: Stage): void {
-  stage.begin();
-  stage.play(createWebhook, {
+function runWebhooks(runner: ExampleRunner): void {
+  runner.begin();
+  runner.run(createWebhook, {
     fields: {
       url: 'https://shop.example.com/webhooks',
       description: 'The shop',
@@ -214,6 +214,6 @@ function playWebhooks(stage: Stage): void {
     secret: 'whsec_of-the-shop-4Kq9',
     sealed: '',
   });
-  stage.play(beginTest, { id: stage.last('webhook'), event: null, leaseUntil: opening });
-  stage.play(giveUpWebhook, { id: stage.last('webhook'), reason: 'gone', failingSince: opening });
+  runner.run(beginTest, { id: runner.last('webhook'), event: null, leaseUntil: startOfExamples });
+  runner.run(giveUpWebhook, { id: runner.last('webhook'), reason: 'gone', failingSince: startOfExamples });
 }

@@ -4,7 +4,7 @@ import { refuse } from '../../kernel/errors.ts';
 import { faultCodes, faultTargets, isForRoute, isSpared } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
-import { listing, type Route } from '../../kernel/route.ts';
+import { listHandler, type Route } from '../../kernel/route.ts';
 import { component, id, list, listQuery, nullable, resource, strict, Time } from '../../kernel/schema.ts';
 import {
   cancelFaultPlan,
@@ -157,9 +157,9 @@ function fieldsOf({ on, fault, count, share, ...filters }: Asked): FaultPlanFiel
   };
 }
 
-const words = { tag: 'Faults', response: FaultPlanSchema, responseName: 'FaultPlan' } as const;
-const writing = { ...words, method: 'POST', scope: ['payments:write', 'transfers:write'] } as const;
-const reading = { ...words, method: 'GET', scope: 'any' } as const;
+const meta = { tag: 'Faults', response: FaultPlanSchema, responseName: 'FaultPlan' } as const;
+const writing = { ...meta, method: 'POST', scope: ['payments:write', 'transfers:write'] } as const;
+const reading = { ...meta, method: 'GET', scope: 'any' } as const;
 
 /** What a plan may name: the operations of these routes, and events by these filters. */
 export function faultPlanRoutes(
@@ -200,7 +200,7 @@ export function faultPlanRoutes(
       { ...component('WebhookFaultPlanCreate'), ...oneBound },
     ),
   ]);
-  const page = listing('fault_plan', faultPlansTable, ['appId', 'status'], presentFaultPlan);
+  const page = listHandler('fault_plan', faultPlansTable, ['appId', 'status'], presentFaultPlan);
   return [
     {
       ...writing,

@@ -15,7 +15,7 @@ export const faultPlanMachine = defineMachine<FaultPlanRow>({
   states: faultPlanStates,
   moves: [
     { action: 'create', from: [], to: ['active'], event: 'created' },
-    { action: 'exhaust', from: ['active'], to: ['exhausted'], by: 'request' },
+    { action: 'exhaust', from: ['active'], to: ['exhausted'], triggeredBy: 'request' },
     { action: 'cancel', from: ['active'], to: ['canceled'] },
   ],
 });

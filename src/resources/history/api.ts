@@ -7,7 +7,7 @@ import {
   type PresentedPage,
   type Reader,
   type Route,
-  readingOf,
+  subresourceHandler,
   type Versioned,
 } from '../../kernel/route.ts';
 import { component, id, list, nullable, pageQuery, resource, strict, Time } from '../../kernel/schema.ts';
@@ -97,7 +97,7 @@ function historyRoute<Row extends Versioned>(
     query: HistoryQuery,
     response: list(moveSchema(states)),
     responseName: `${title}History`,
-    read: readingOf(kind, table, ({ reader, principal, query }, { id: recordId }) =>
+    read: subresourceHandler(kind, table, ({ reader, principal, query }, { id: recordId }) =>
       readMoves(reader, principal.orgId, kind, recordId, query as Static<typeof HistoryQuery>),
     ),
   };

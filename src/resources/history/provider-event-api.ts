@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Presented } from '../../kernel/envelope.ts';
 import { instantToText } from '../../kernel/list.ts';
-import { listing, type Route, readingOf, type Versioned } from '../../kernel/route.ts';
+import { listHandler, type Route, subresourceHandler, type Versioned } from '../../kernel/route.ts';
 import { id, list, resource, Time, trailQuery } from '../../kernel/schema.ts';
 import type { Table } from '../../kernel/table.ts';
 import { paymentsTable } from '../payments/table.ts';
@@ -46,7 +46,7 @@ function presentProviderEvent(row: ProviderEventRow): Presented {
   };
 }
 
-const readEvents = listing(
+const readEvents = listHandler(
   'provider_event',
   providerEventsTable,
   ['paymentId', 'transferId', 'outcome'],
@@ -67,7 +67,7 @@ function eventsRoute<Row extends Versioned>(kind: RecordKind, table: Table<Row>)
     }),
     response: list(ProviderEventSchema),
     responseName: 'ProviderEventList',
-    read: readingOf(kind, table, ({ reader, principal, query }, { id: recordId }) =>
+    read: subresourceHandler(kind, table, ({ reader, principal, query }, { id: recordId }) =>
       readEvents({ reader, principal, query: { ...(query as object), [idName]: recordId } }),
     ),
   };

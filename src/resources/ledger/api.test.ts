@@ -7,7 +7,7 @@ import {
 } from '../../../test/model/situations.ts';
 import type { Body } from '../../../test/support/api-client.ts';
 import { CommandRunner, expectOk } from '../../../test/support/command-runner.ts';
-import type { Terms } from '../../kernel/application-settings.ts';
+import type { ApplicationSettings } from '../../kernel/application-settings.ts';
 import { accounts } from '../../ledger/accounts.ts';
 
 const payments = 'developer_api_payments';
@@ -55,11 +55,11 @@ describe('the ledger', () => {
 });
 
 describe('the fee', () => {
-  const free: Partial<Terms> = { feeBasisPoints: 0, feeFixed: 0n };
-  const all: Partial<Terms> = { feeBasisPoints: 10_000, feeFixed: 999n };
-  const low: Partial<Terms> = { feeBasisPoints: 100, feeFixed: 5n };
+  const free: Partial<ApplicationSettings> = { feeBasisPoints: 0, feeFixed: 0n };
+  const all: Partial<ApplicationSettings> = { feeBasisPoints: 10_000, feeFixed: 999n };
+  const low: Partial<ApplicationSettings> = { feeBasisPoints: 100, feeFixed: 5n };
 
-  test.each<[why: string, amount: number, fee: number, settings: Partial<Terms>]>([
+  test.each<[why: string, amount: number, fee: number, settings: Partial<ApplicationSettings>]>([
     ['2.9 % and 30', 10_000, 320, {}],
     ['never more than the amount', 1, 1, {}],
     ['never more than the amount', 30, 30, {}],

@@ -4,11 +4,11 @@ import type { Presented } from '../../kernel/envelope.ts';
 import { refuse } from '../../kernel/errors.ts';
 import {
   type Awaitable,
-  listing,
+  listHandler,
   type ReadAnswer,
   type ReadRequest,
   type Route,
-  readingOf,
+  subresourceHandler,
   type Versioned,
 } from '../../kernel/route.ts';
 import { idQuery, list, resource, strict, trailQuery } from '../../kernel/schema.ts';
@@ -89,14 +89,14 @@ function readBalances({ reader, principal: { orgId }, query }: ReadRequest): Awa
   return findBalances(reader, orgId).then(presentBalances);
 }
 
-const readEntries = listing(
+const readEntries = listHandler(
   'ledger_entry',
   ledgerEntriesTable,
   ['paymentId', 'transferId', 'reason'],
   presentEntry,
 );
 
-const words = {
+const meta = {
   method: 'GET',
   scope: 'payments:read',
   tag: 'Ledger',
@@ -107,13 +107,13 @@ const words = {
 function entriesRoute<Row extends Versioned>(kind: RecordKind, table: Table<Row>, whose: string): Route {
   const { idName, path, scope, title } = records[kind];
   return {
-    ...words,
+    ...meta,
     scope,
     operationId: `list${title}LedgerEntries`,
     path: `${path}/{id}/ledger_entries`,
     summary: `List ledger entries of ${whose}, newest first`,
     query: trailQuery(),
-    read: readingOf(kind, table, ({ reader, principal, query }, { id: recordId }) =>
+    read: subresourceHandler(kind, table, ({ reader, principal, query }, { id: recordId }) =>
       readEntries({ reader, principal, query: { ...(query as object), [idName]: recordId } }),
     ),
   };
@@ -121,7 +121,7 @@ function entriesRoute<Row extends Versioned>(kind: RecordKind, table: Table<Row>
 
 export const ledgerRoutes: readonly Route[] = [
   {
-    ...words,
+    ...meta,
     operationId: 'getBalances',
     path: 'developer_api_balances',
     summary: 'Balances of all accounts and the trial balance, of the organization, a payment or a transfer',
@@ -132,7 +132,7 @@ export const ledgerRoutes: readonly Route[] = [
     read: readBalances,
   },
   {
-    ...words,
+    ...meta,
     operationId: 'listLedgerEntries',
     path: 'developer_api_ledger_entries',
     summary: 'List ledger entries of the organization, newest first',

@@ -11,7 +11,7 @@ export const organizationMachine = defineMachine<OrganizationRow>({
   moves: [
     { action: 'create', from: [], to: ['active'], event: 'created' },
     { action: 'rename', from: ['active'], to: ['active'], event: 'renamed' },
-    { action: 'count_owners', from: ['active'], to: ['active'], by: 'member', event: 'updated' },
+    { action: 'count_owners', from: ['active'], to: ['active'], triggeredBy: 'member', event: 'updated' },
   ],
 });
 

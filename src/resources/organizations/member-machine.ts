@@ -35,7 +35,7 @@ export function readsMember(id: string, orgId: string): readonly Read[] {
 }
 
 /** An organization is made by somebody, who is its first owner. */
-export const foundOrganization: CommandKind<{ readonly name: string; readonly personId: string }> = {
+export const createOrganization: CommandKind<{ readonly name: string; readonly personId: string }> = {
   name: 'organizations.create',
   success: 'created',
   reads: () => [],

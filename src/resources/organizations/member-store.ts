@@ -1,4 +1,4 @@
-import type { Terms } from '../../kernel/application-settings.ts';
+import type { ApplicationSettings } from '../../kernel/application-settings.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Role } from '../../kernel/permissions.ts';
@@ -54,7 +54,7 @@ export function findMemberships(
 }
 
 /** Whether a person may have another organization: where nobody may sign up, guests do not open houses of their own. */
-export async function mayFound(
+export async function mayCreateOrganization(
   reader: Pick<Reader, 'rows'>,
   personId: string,
   isOpen: boolean,
@@ -90,7 +90,7 @@ export interface Place extends Membership {
   readonly appId: string | null;
   readonly appName: string | null;
   readonly isArchived: boolean;
-  readonly terms: Terms | null;
+  readonly settings: ApplicationSettings | null;
 }
 
 const placeOf: Statement = {
@@ -112,15 +112,19 @@ export async function findPlace(
   memberId: string,
   appId: string,
 ): Promise<Place | undefined> {
-  const [row] = await reader.rows<Omit<Place, 'terms'> & Terms>(placeOf, [orgId, memberId, appId]);
+  const [row] = await reader.rows<Omit<Place, 'settings'> & ApplicationSettings>(placeOf, [
+    orgId,
+    memberId,
+    appId,
+  ]);
   if (!row) return undefined;
   const { orgName, role, appName, isArchived } = row;
   const { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults } = row;
-  const terms = { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults };
+  const settings = { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults };
   return {
     ...{ orgId, orgName, role, appName, isArchived },
     appId: row.appId,
-    terms: row.appId === null ? null : terms,
+    settings: row.appId === null ? null : settings,
   };
 }
 

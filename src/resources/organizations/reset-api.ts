@@ -9,7 +9,7 @@ const ResetSchema = resource('reset', ['ok'], {
   }),
 });
 
-const words = {
+const meta = {
   method: 'POST',
   summary: 'Delete all records of the organization and return its clocks to real time; what was set up stays',
   target: 'organization',
@@ -20,7 +20,7 @@ const words = {
 
 /** For keys with all write scopes and the permission to reset. People have their own route, which takes the role admin. */
 export const resetRoute: Route = {
-  ...words,
+  ...meta,
   operationId: 'resetOrganization',
   path: 'developer_api_reset',
   scope: ['payments:write', 'customers:write', 'transfers:write', 'webhooks:write'],
@@ -30,9 +30,9 @@ export const resetRoute: Route = {
 };
 
 export const consoleResetRoute: ConsoleRoute = {
-  ...words,
+  ...meta,
   operationId: 'resetOrganizationInConsole',
   path: 'reset',
-  within: 'organization',
+  level: 'organization',
   role: 'admin',
 };

@@ -39,7 +39,7 @@ export const resetOrganization: CommandKind<ResetOrganization> = {
       const busy = refuseBusy(clock);
       if (busy) return busy;
       if (clock.status === 'running' && clock.offsetMs === 0n) continue;
-      const patch = { status: 'running', standsAt: null, offsetMs: 0n } as const;
+      const patch = { status: 'running', frozenAt: null, offsetMs: 0n } as const;
       changes.push(moveClock(clock, 'reset', patch, wallNow));
     }
     // From here it must succeed.

@@ -10,7 +10,7 @@ export const forkRoute: ConsoleRoute = {
   operationId: 'forkOrganization',
   method: 'POST',
   path: 'fork',
-  within: 'organization',
+  level: 'organization',
   role: 'admin',
   summary: 'Make a copy of the organization as it is now, with keys of its own; you become its owner',
   body: ForkBody,

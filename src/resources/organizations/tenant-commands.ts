@@ -1,11 +1,11 @@
-import { defaultTerms } from '../../kernel/application-settings.ts';
+import { defaultApplicationSettings } from '../../kernel/application-settings.ts';
 import { accepted, type CommandKind, change } from '../../kernel/command.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { instantToText } from '../../kernel/list.ts';
 import type { Scope } from '../../kernel/permissions.ts';
 import type { Instant } from '../../kernel/table.ts';
 import { apiKeyMachine, newKey } from '../api-keys/machine.ts';
-import type { MadeKey } from '../api-keys/table.ts';
+import type { NewApiKey } from '../api-keys/table.ts';
 import { applicationMachine, newApplication } from '../applications/machine.ts';
 import { newOrganization, organizationMachine } from './machine.ts';
 
@@ -15,7 +15,7 @@ export interface CreateTenant {
   readonly keyName: string;
   readonly scopes: readonly Scope[];
   readonly mayReset: boolean;
-  readonly made: MadeKey;
+  readonly made: NewApiKey;
   readonly expiresAt: Instant | null;
 }
 
@@ -34,7 +34,7 @@ export const createTenant: CommandKind<CreateTenant> = {
   ) => {
     const organization = newOrganization(orgId, name, 0, wallNow, expiresAt);
     const appId = formatId('application', suffix);
-    const application = newApplication(orgId, appId, applicationName, defaultTerms, wallNow);
+    const application = newApplication(orgId, appId, applicationName, defaultApplicationSettings, wallNow);
     const settings = { name: keyName, scopes, mayReset, allowedCidrs: [], expiresAt: null };
     const id = formatId('api_key', suffix);
     const key = newKey({ orgId, id, appId, ...settings, replaces: null }, made, wallNow);

@@ -58,7 +58,7 @@ export const advancePayment: CommandKind<AdvancePayment> = {
         request.by === 'to'
           ? apply(at, step, 'succeed', context)
           : apply(at, played(at.row, step), endingOf(at.row), context),
-      brought: (at) => loseDispute(at, context),
+      triggered: (at) => loseDispute(at, context),
     });
     if (end.ok) return accepted(end.changes, 'payment', end.row);
     // What was caught up with is not kept when the request is refused: a dispute from there has no id yet.

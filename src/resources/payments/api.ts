@@ -6,7 +6,7 @@ import type { Presented } from '../../kernel/envelope.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText, shownInstants } from '../../kernel/list.ts';
 import { allowedActions, requestableActions } from '../../kernel/machine.ts';
-import { listing, type Route, retrieving } from '../../kernel/route.ts';
+import { listHandler, type Route, retrieveHandler } from '../../kernel/route.ts';
 import { paymentScenarios, scenarioOf, testCards } from '../../kernel/scenario.ts';
 import {
   AdvanceNext,
@@ -172,8 +172,8 @@ const PaymentSchema = resource('payment', paymentMachine.states, {
 });
 
 function presentFailure(code: string) {
-  const { words, isSoft } = findDecline(code);
-  return { code, message: words, retryable: isSoft };
+  const { description, isSoft } = findDecline(code);
+  return { code, message: description, retryable: isSoft };
 }
 
 function presentAttempts(row: PaymentRow) {
@@ -267,11 +267,11 @@ function advanceInput(body: Static<typeof AdvanceBody>): Advance<MoveParams> {
   return { by: 'to', to: body.to, params: { ...params, isPart: body.to.startsWith('partially_') } };
 }
 
-const words = { tag: 'Payments', response: PaymentSchema, responseName: 'Payment' } as const;
+const meta = { tag: 'Payments', response: PaymentSchema, responseName: 'Payment' } as const;
 
 export const paymentRoutes: readonly Route[] = [
   {
-    ...words,
+    ...meta,
     operationId: 'listPayments',
     method: 'GET',
     path: 'developer_api_payments',
@@ -283,10 +283,10 @@ export const paymentRoutes: readonly Route[] = [
     }),
     response: list(PaymentSchema),
     responseName: 'PaymentList',
-    read: listing('payment', paymentsTable, ['status', 'customerId', 'reference'], presentPayment),
+    read: listHandler('payment', paymentsTable, ['status', 'customerId', 'reference'], presentPayment),
   },
   {
-    ...words,
+    ...meta,
     operationId: 'createPayment',
     method: 'POST',
     path: 'developer_api_payments',
@@ -299,16 +299,16 @@ export const paymentRoutes: readonly Route[] = [
     input: ({ body }) => createInput(body as Static<typeof CreateBody>),
   },
   {
-    ...words,
+    ...meta,
     operationId: 'retrievePayment',
     method: 'GET',
     path: 'developer_api_payments/{id}',
     scope: 'payments:read',
     summary: 'Retrieve a payment',
-    read: retrieving('payment', paymentsTable, presentPayment),
+    read: retrieveHandler('payment', paymentsTable, presentPayment),
   },
   {
-    ...words,
+    ...meta,
     operationId: 'advancePayment',
     method: 'POST',
     path: 'developer_api_payments/{id}/advance',

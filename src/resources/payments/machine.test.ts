@@ -31,7 +31,9 @@ const reached = paymentSituations.map((situation) => ({ ...situation, trial: rea
 describe('the matrix covers the payment machine:', () => {
   test('the model has every state and every action that a caller can request', () => {
     expect([...paymentMachine.states].sort()).toEqual(statuses.toSorted());
-    const named = paymentMachine.moves.filter(({ by, from }) => by === undefined && from.length > 0);
+    const named = paymentMachine.moves.filter(
+      ({ triggeredBy, from }) => triggeredBy === undefined && from.length > 0,
+    );
     expect(new Set(named.map(({ action }) => action))).toEqual(new Set(paymentActions));
   });
 
@@ -42,7 +44,7 @@ describe('the matrix covers the payment machine:', () => {
 
   test('every action is allowed in exactly the states that the machine names', () => {
     const ofMachine = paymentMachine.moves
-      .filter(({ by }) => by === undefined)
+      .filter(({ triggeredBy }) => triggeredBy === undefined)
       .flatMap(({ action, from }) => from.map((state) => `${state} ${action}`));
     const ofModel = reached.flatMap(({ trial: { payment } }) =>
       allowedActions(payment).map((action) => `${payment.status} ${action}`),

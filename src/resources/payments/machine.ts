@@ -44,7 +44,7 @@ export const paymentMachine = defineMachine<PaymentRow>({
       from: unpaid,
       to: ['captured', 'partially_captured'],
       when: {
-        words: 'it is captured automatically',
+        description: 'it is captured automatically',
         holds: ({ captureMethod }) => captureMethod === 'automatic',
       },
     },
@@ -55,7 +55,10 @@ export const paymentMachine = defineMachine<PaymentRow>({
       to: ['partially_refunded'],
       stays: true,
       event: 'settled',
-      when: { words: 'it is not settled yet', holds: ({ instants }) => instants.settledAt === undefined },
+      when: {
+        description: 'it is not settled yet',
+        holds: ({ instants }) => instants.settledAt === undefined,
+      },
     },
     { action: 'fail', from: unpaid, to: ['failed'] },
     {
@@ -63,7 +66,7 @@ export const paymentMachine = defineMachine<PaymentRow>({
       from: ['authorized'],
       to: ['failed'],
       when: {
-        words: 'its scenario is capture_fails',
+        description: 'its scenario is capture_fails',
         holds: (row) => currentScenario(row) === 'capture_fails',
       },
     },
@@ -72,7 +75,7 @@ export const paymentMachine = defineMachine<PaymentRow>({
       from: ['failed'],
       to: ['pending'],
       when: {
-        words: `the decline was soft and fewer than ${limits.paymentAttemptsMax} attempts were made`,
+        description: `the decline was soft and fewer than ${limits.paymentAttemptsMax} attempts were made`,
         holds: mayRetry,
       },
     },
@@ -82,27 +85,27 @@ export const paymentMachine = defineMachine<PaymentRow>({
     { action: 'expire', from: ['partially_captured'], to: ['captured'] },
     { action: 'refund', from: paid, to: ['partially_refunded', 'refunded'] },
     { action: 'dispute', from: paid, to: ['disputed'] },
-    { action: 'refund_pending', from: paid, to: paid, by: 'refund', ...stays },
-    { action: 'refund_succeeded', from: paid, to: ['partially_refunded', 'refunded'], by: 'refund' },
-    { action: 'refund_succeeded', from: ['disputed'], to: ['disputed'], by: 'refund', ...stays },
+    { action: 'refund_pending', from: paid, to: paid, triggeredBy: 'refund', ...stays },
+    { action: 'refund_succeeded', from: paid, to: ['partially_refunded', 'refunded'], triggeredBy: 'refund' },
+    { action: 'refund_succeeded', from: ['disputed'], to: ['disputed'], triggeredBy: 'refund', ...stays },
     {
       action: 'refund_failed',
       from: [...paid, 'disputed'],
       to: [...paid, 'disputed'],
-      by: 'refund',
+      triggeredBy: 'refund',
       ...stays,
     },
     {
       action: 'refund_canceled',
       from: [...paid, 'disputed'],
       to: [...paid, 'disputed'],
-      by: 'refund',
+      triggeredBy: 'refund',
       ...stays,
     },
-    { action: 'dispute_won', from: ['disputed'], to: paid, by: 'dispute' },
-    { action: 'dispute_lost', from: ['disputed'], to: ['charged_back', ...paid], by: 'dispute' },
+    { action: 'dispute_won', from: ['disputed'], to: paid, triggeredBy: 'dispute' },
+    { action: 'dispute_lost', from: ['disputed'], to: ['charged_back', ...paid], triggeredBy: 'dispute' },
   ],
-  eventWords: {
+  eventDescriptions: {
     created: 'A payment was created; nothing has been charged yet.',
     requires_action: 'The customer has to confirm the payment before it can continue.',
     processing: 'The provider has accepted the payment and will report the outcome later.',
@@ -158,7 +161,7 @@ function decideCreate(input: CreatePayment, context: CommandContext, rows: Loade
   if (context.appId === null) throw new Error('a payment is made by an application');
   // From here it must succeed.
   const { cardNumber, scenario, ...fields } = input;
-  const { feeBasisPoints, feeFixed, provider } = context.terms;
+  const { feeBasisPoints, feeFixed, provider } = context.settings;
   const row: PaymentRow = {
     orgId: context.orgId,
     id: formatId('payment', context.suffix),
@@ -281,9 +284,9 @@ export function movePayment(
 ): Change & { readonly row: PaymentRow } {
   const row: PaymentRow = { ...before, ...patch, version: before.version + 1, updatedAt: now };
   const { amount, entries = [], causeId = null, settlement = null } = effects;
-  const told =
+  const providerMove =
     action === 'retry' ? null : tell(row, { subject: row, action, from: before.status, amount, causeId });
-  return { ...change(paymentMachine, action, before, row, { entries, told, settlement }), row };
+  return { ...change(paymentMachine, action, before, row, { entries, providerMove, settlement }), row };
 }
 
 /** What the provider of a payment sees of a move: of the payment itself, or of its dispute. */

@@ -67,7 +67,7 @@ describe('a payment that is advanced step by step', () => {
     const { id } = created(runner, { scenario: `decline:${code}` });
     const { status, body } = advance(runner, id);
     const isSoft = !hardCodes.includes(code);
-    const failure = { code, message: declines[code].words, retryable: isSoft };
+    const failure = { code, message: declines[code].description, retryable: isSoft };
     // A simulated decline is not an HTTP error.
     expect(status).toBe(200);
     expect(body).toMatchObject({

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Body } from '../../../test/support/api-client.ts';
 import { CommandRunner, expectOk } from '../../../test/support/command-runner.ts';
-import type { Happening } from '../clocks/machine.ts';
+import type { Effect } from '../clocks/machine.ts';
 
 const payments = 'developer_api_payments';
 const disputes = 'developer_api_disputes';
@@ -30,13 +30,13 @@ function paid(
 }
 
 /** Advances the clock to an instant and returns what happened. */
-function goTo(runner: CommandRunner, instant: number): readonly Happening[] {
+function goTo(runner: CommandRunner, instant: number): readonly Effect[] {
   const body = expectOk(runner.post('developer_api_clock/advance', { to: text(instant) }));
   expect(body).toMatchObject({ complete: true, now: text(instant) });
-  return body.happened as readonly Happening[];
+  return body.happened as readonly Effect[];
 }
 
-const steps = (happened: readonly Happening[]) =>
+const steps = (happened: readonly Effect[]) =>
   happened.map(({ at, type, action, from, to, event }) => [at, type, action, from, to, event]);
 
 /** Time passes in one of three ways; the outcome is the same. */

@@ -5,7 +5,7 @@ import type { Presented } from '../../kernel/envelope.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { allowedActions, requestableActions } from '../../kernel/machine.ts';
-import { listing, type Route, retrieving } from '../../kernel/route.ts';
+import { listHandler, type Route, retrieveHandler } from '../../kernel/route.ts';
 import {
   AdvanceNext,
   Amount,
@@ -99,11 +99,11 @@ function advanceInput(body: Static<typeof AdvanceBody>): Advance<null> {
   return 'to' in body ? { by: 'to', to: body.to, params: null } : { by: 'next' };
 }
 
-const words = { tag: 'Refunds', response: RefundSchema, responseName: 'Refund' } as const;
+const meta = { tag: 'Refunds', response: RefundSchema, responseName: 'Refund' } as const;
 
 export const refundRoutes: readonly Route[] = [
   {
-    ...words,
+    ...meta,
     operationId: 'refundPayment',
     method: 'POST',
     path: 'developer_api_payments/{id}/refund',
@@ -118,7 +118,7 @@ export const refundRoutes: readonly Route[] = [
     input: ({ params, body }) => refundInput(params.id ?? '', body as Static<typeof RefundBody>),
   },
   {
-    ...words,
+    ...meta,
     operationId: 'listRefunds',
     method: 'GET',
     path: 'developer_api_refunds',
@@ -127,19 +127,19 @@ export const refundRoutes: readonly Route[] = [
     query: listQuery(refundMachine.states, { paymentId: idQuery('payment') }),
     response: list(RefundSchema),
     responseName: 'RefundList',
-    read: listing('refund', refundsTable, ['status', 'paymentId'], presentRefund),
+    read: listHandler('refund', refundsTable, ['status', 'paymentId'], presentRefund),
   },
   {
-    ...words,
+    ...meta,
     operationId: 'retrieveRefund',
     method: 'GET',
     path: 'developer_api_refunds/{id}',
     scope: 'payments:read',
     summary: 'Retrieve a refund',
-    read: retrieving('refund', refundsTable, presentRefund),
+    read: retrieveHandler('refund', refundsTable, presentRefund),
   },
   {
-    ...words,
+    ...meta,
     operationId: 'advanceRefund',
     method: 'POST',
     path: 'developer_api_refunds/{id}/advance',

@@ -18,7 +18,7 @@ export const refundMachine = defineMachine<RefundRow>({
     { action: 'fail', from: ['pending'], to: ['failed'] },
     { action: 'cancel', from: ['pending'], to: ['canceled'] },
   ],
-  eventWords: {
+  eventDescriptions: {
     created: 'A refund was created, and its amount is set aside.',
     succeeded: 'The money has gone back to the customer.',
     failed: 'The provider could not give the money back; it stays with the payment.',

@@ -105,7 +105,7 @@ const DetailSchema = resource('request', ['ok'], {
 });
 
 /** What was asked tells of everything, so whoever reads it may read everything. */
-const words = {
+const meta = {
   method: 'GET',
   scope: scopes.filter((scope) => scope.endsWith(':read')),
   tag: 'Requests',
@@ -115,7 +115,7 @@ const words = {
 /** What was asked over the API lately and what was answered. */
 export const requestRoutes: readonly Route[] = [
   {
-    ...words,
+    ...meta,
     operationId: 'listRequests',
     path: 'developer_api_requests',
     summary: 'List requests, newest first; an API key sees those of API keys',
@@ -140,7 +140,7 @@ export const requestRoutes: readonly Route[] = [
     },
   },
   {
-    ...words,
+    ...meta,
     operationId: 'retrieveRequest',
     path: 'developer_api_requests/{id}',
     summary: 'Retrieve a request with what was sent and what was answered, redacted',
@@ -162,8 +162,8 @@ export const requestErrorRoutes: readonly ConsoleRoute[] = [
   {
     method: 'GET',
     role: 'viewer',
-    within: 'application',
-    readsBehind: 'requests',
+    level: 'application',
+    flushBefore: 'requests',
     operationId: 'listRequestErrors',
     path: 'request_errors',
     summary: 'Group the refused requests of the last hours, the most frequent first',

@@ -162,7 +162,7 @@ export interface CountedRequest {
 }
 
 /** What is kept of a request, as it came and as it was answered: secrets are taken out later, away from the answers. */
-export interface KeptRequest extends CountedRequest {
+export interface StoredRequest extends CountedRequest {
   readonly id: string;
   readonly method: string;
   readonly url: string;
@@ -178,5 +178,5 @@ export interface KeptRequest extends CountedRequest {
 export interface RequestSink {
   /** Counts a request and says whether there is room to keep it. */
   count(request: CountedRequest): boolean;
-  keep(request: KeptRequest): void;
+  keep(request: StoredRequest): void;
 }

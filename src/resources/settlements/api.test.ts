@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Body } from '../../../test/support/api-client.ts';
 import { CommandRunner, expectOk } from '../../../test/support/command-runner.ts';
-import type { Happening } from '../clocks/machine.ts';
+import type { Effect } from '../clocks/machine.ts';
 
 const payments = 'developer_api_payments';
 const disputes = 'developer_api_disputes';
@@ -23,9 +23,9 @@ function paid(runner: CommandRunner, steps: readonly Step[], body: object = {}):
   return payment;
 }
 
-function goTo(runner: CommandRunner, instant: number): readonly Happening[] {
+function goTo(runner: CommandRunner, instant: number): readonly Effect[] {
   const to = new Date(instant).toISOString();
-  return expectOk(runner.post('developer_api_clock/advance', { to })).happened as readonly Happening[];
+  return expectOk(runner.post('developer_api_clock/advance', { to })).happened as readonly Effect[];
 }
 
 const opened = (now = start) => new CommandRunner({ now: Date.parse(now) });

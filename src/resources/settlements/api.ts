@@ -203,11 +203,11 @@ async function readCsv(
   };
 }
 
-const words = { method: 'GET', scope: 'payments:read', tag: 'Settlement', query: Query } as const;
+const meta = { method: 'GET', scope: 'payments:read', tag: 'Settlement', query: Query } as const;
 
 export const settlementRoutes: readonly Route[] = [
   {
-    ...words,
+    ...meta,
     operationId: 'listSettlements',
     path: 'developer_api_settlements',
     summary: "List the days of the providers' settlement reports, newest first, with totals",
@@ -216,13 +216,13 @@ export const settlementRoutes: readonly Route[] = [
     read: listDays,
   },
   {
-    ...words,
+    ...meta,
     operationId: 'retrieveSettlement',
     path: 'developer_api_settlements/{date}',
     summary: 'The settlement report of a day, as JSON or, with `Accept: text/csv`, as CSV',
     response: ReportSchema,
     responseName: 'SettlementReport',
-    alsoAs: 'text/csv',
+    alternateContentType: 'text/csv',
     read: readReport,
   },
 ];

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { AnyAmount, exact } from '../../kernel/currency.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { instantToText } from '../../kernel/list.ts';
-import { listing, type Route } from '../../kernel/route.ts';
+import { listHandler, type Route } from '../../kernel/route.ts';
 import {
   CurrencyCode,
   component,
@@ -125,7 +125,7 @@ function presentTotals(rows: readonly TotalRow[]) {
   });
 }
 
-const readLines = listing(
+const readLines = listHandler(
   'settlement_line',
   settlementLinesTable,
   ['settledOn', 'result', 'currency'],

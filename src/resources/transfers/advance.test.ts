@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultTerms } from '../../kernel/application-settings.ts';
+import { defaultApplicationSettings } from '../../kernel/application-settings.ts';
 import type { CommandContext, LoadedRows } from '../../kernel/command.ts';
 import { limits } from '../../kernel/limits.ts';
 import { fireTransfer, stepSeconds, transferDue, transferReads } from './advance.ts';
@@ -51,7 +51,7 @@ function context(now: number): CommandContext {
     actor: { kind: 'system', id: 'timers' },
     requestId: 'req_1',
     ip: null,
-    terms: defaultTerms,
+    settings: defaultApplicationSettings,
     now,
     wallNow: now,
     suffix: '1',

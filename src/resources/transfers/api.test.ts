@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Body } from '../../../test/support/api-client.ts';
 import { CommandRunner, expectOk, type Response } from '../../../test/support/command-runner.ts';
-import type { Terms } from '../../kernel/application-settings.ts';
+import type { ApplicationSettings } from '../../kernel/application-settings.ts';
 
 const transfers = 'developer_api_transfers';
 const customers = 'developer_api_customers';
@@ -11,10 +11,13 @@ const beneficiary = { name: 'Grace Hopper', country: 'US', account: 'US64 0001 0
 const request = { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 10_000 };
 
 /** Application settings with these mid-market rates and no margin. */
-const at = (rates: Terms['fxRates'], fxMarginBasisPoints = 0) => ({ fxMarginBasisPoints, fxRates: rates });
+const at = (rates: ApplicationSettings['fxRates'], fxMarginBasisPoints = 0) => ({
+  fxMarginBasisPoints,
+  fxRates: rates,
+});
 const usd = at({ 'EUR/USD': '1.25' });
 
-function opened(settings: Partial<Terms> = usd): CommandRunner {
+function opened(settings: Partial<ApplicationSettings> = usd): CommandRunner {
   return new CommandRunner({ now: start, settings });
 }
 
@@ -47,7 +50,9 @@ describe('a quote', () => {
   const dinar = at({ 'KWD/JPY': '502' });
   const from = (sourceCurrency: string, targetCurrency: string) => ({ sourceCurrency, targetCurrency });
   type Amounts = readonly [source: number, target: number, fee: number];
-  test.each<[what: string, settings: Partial<Terms>, pair: object, side: object, amounts: Amounts]>([
+  test.each<
+    [what: string, settings: Partial<ApplicationSettings>, pair: object, side: object, amounts: Amounts]
+  >([
     // 1.00 EUR is 163.333 JPY, so 163. And 163 JPY are worth 99.79 cents, so 100.
     ['a source rounds the target down', yen, from('eur', 'jpy'), { sourceAmount: 100 }, [100, 163, 1]],
     ['a target rounds the source up', yen, from('EUR', 'JPY'), { targetAmount: 163 }, [100, 163, 1]],
@@ -67,7 +72,7 @@ describe('a quote', () => {
   });
 
   type Rates = readonly [rate: string, inverse: string, mid: string, margin: number, target: number];
-  test.each<[what: string, settings: Partial<Terms>, target: string, rates: Rates]>([
+  test.each<[what: string, settings: Partial<ApplicationSettings>, target: string, rates: Rates]>([
     ['the table', {}, 'USD', ['1.155498780629', '0.865427135679', '1.161305307165', 50, 11_554]],
     ['an own rate', usd, 'USD', ['1.25', '0.8', '1.25', 0, 12_500]],
     ['a margin', at({ 'EUR/USD': '1.25' }, 200), 'USD', ['1.225', '0.816326530612', '1.25', 200, 12_250]],

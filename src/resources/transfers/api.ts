@@ -1,12 +1,17 @@
 import { type Static, Type } from 'typebox';
 import type { Advance } from '../../kernel/advance.ts';
 import type { Resource } from '../../kernel/command.ts';
-import { failureWords, reasonCodePattern, returnReasons, transferFailures } from '../../kernel/decline.ts';
+import {
+  failureDescription,
+  reasonCodePattern,
+  returnReasons,
+  transferFailures,
+} from '../../kernel/decline.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText, shownInstants } from '../../kernel/list.ts';
 import { allowedActions, requestableActions } from '../../kernel/machine.ts';
-import { listing, type Route, retrieving } from '../../kernel/route.ts';
+import { listHandler, type Route, retrieveHandler } from '../../kernel/route.ts';
 import { transferScenarioPattern } from '../../kernel/scenario.ts';
 import {
   AdvanceNext,
@@ -224,7 +229,7 @@ export function presentTransfer(row: TransferRow): Presented {
     failure:
       row.failureCode === null
         ? null
-        : { code: row.failureCode, message: failureWords(row.failureCode), retryable: false },
+        : { code: row.failureCode, message: failureDescription(row.failureCode), retryable: false },
     returnCode: row.returnCode,
     expiresAt: instantToText(row.expiresAt),
     allowedActions: allowedActions(transferMachine, row),
@@ -281,11 +286,11 @@ function advanceInput(body: Static<typeof AdvanceBody>): Advance<TransferParams>
   return { by: 'to', to: body.to, params };
 }
 
-const words = { tag: 'Transfers', response: TransferSchema, responseName: 'Transfer' } as const;
+const meta = { tag: 'Transfers', response: TransferSchema, responseName: 'Transfer' } as const;
 
 export const transferRoutes: readonly Route[] = [
   {
-    ...words,
+    ...meta,
     operationId: 'listTransfers',
     method: 'GET',
     path: 'developer_api_transfers',
@@ -297,10 +302,10 @@ export const transferRoutes: readonly Route[] = [
     }),
     response: list(TransferSchema),
     responseName: 'TransferList',
-    read: listing('transfer', transfersTable, ['status', 'customerId', 'reference'], presentTransfer),
+    read: listHandler('transfer', transfersTable, ['status', 'customerId', 'reference'], presentTransfer),
   },
   {
-    ...words,
+    ...meta,
     operationId: 'createTransfer',
     method: 'POST',
     path: 'developer_api_transfers',
@@ -313,16 +318,16 @@ export const transferRoutes: readonly Route[] = [
     input: ({ body }) => quoteInput(body as Static<typeof QuoteBody>),
   },
   {
-    ...words,
+    ...meta,
     operationId: 'retrieveTransfer',
     method: 'GET',
     path: 'developer_api_transfers/{id}',
     scope: 'transfers:read',
     summary: 'Retrieve a transfer',
-    read: retrieving('transfer', transfersTable, presentTransfer),
+    read: retrieveHandler('transfer', transfersTable, presentTransfer),
   },
   {
-    ...words,
+    ...meta,
     operationId: 'advanceTransfer',
     method: 'POST',
     path: 'developer_api_transfers/{id}/advance',

@@ -1,5 +1,5 @@
 import type { Position, Step } from '../../kernel/advance.ts';
-import type { Terms } from '../../kernel/application-settings.ts';
+import type { ApplicationSettings } from '../../kernel/application-settings.ts';
 import {
   accepted,
   type CommandContext,
@@ -46,7 +46,7 @@ export const transferMachine = defineMachine<TransferRow>({
     { action: 'expire', from: ['quoted', 'accepted'], to: ['expired'] },
     { action: 'fail', from: ['accepted', 'funded', 'in_review', 'converted'], to: ['failed'] },
   ],
-  eventWords: {
+  eventDescriptions: {
     quoted: 'A transfer was quoted or requoted; its rate is valid until `expiresAt`.',
     accepted: 'The quote was accepted; the transfer waits for its money until `fundingExpiresAt`.',
     funded: 'The money for the transfer has come in, or a review has released the transfer.',
@@ -110,7 +110,7 @@ function decideQuote(input: QuoteTransfer, context: CommandContext, rows: Loaded
     ...fields,
     ...pair,
     ...quoted.terms,
-    provider: context.terms.provider ?? usualProvider,
+    provider: context.settings.provider ?? usualProvider,
     failureCode: null,
     returnCode: null,
     sends: 0,
@@ -132,19 +132,19 @@ type QuotedTerms = Omit<Quote, 'ok'> & Pick<TransferRow, 'expiresAt'>;
 /** Quotes by the rates of this moment; the quote holds from now on. */
 export function quoteOf(
   asked: Asked,
-  { terms, now }: CommandContext,
+  { settings, now }: CommandContext,
 ): { readonly ok: true; readonly terms: QuotedTerms } | Refusal {
-  const made = quote(asked, terms);
+  const made = quote(asked, settings);
   if (made.ok) {
     const { ok, ...quoted } = made;
     return { ok, terms: { ...quoted, expiresAt: now + limits.quoteMinutes * minuteMs } };
   }
-  if (made.reason === 'unsupported_currency') return refusePair(asked, terms);
+  if (made.reason === 'unsupported_currency') return refusePair(asked, settings);
   return refuse(made.reason, { param: `/${asked.fixedSide}Amount` });
 }
 
 /** Of a pair without a rate, the side to change is the one that is not even rated against the dollar. */
-function refusePair({ sourceCurrency, targetCurrency }: Asked, terms: Terms): Refusal {
+function refusePair({ sourceCurrency, targetCurrency }: Asked, terms: ApplicationSettings): Refusal {
   const isSource = !pairRate(sourceCurrency, 'USD', terms);
   const code = isSource ? sourceCurrency : targetCurrency;
   const message = findCurrency(code)
@@ -217,10 +217,10 @@ export function moveTransfer(
       instants: { ...row.instants, ...instants },
       updatedAt: now,
     };
-    const told = tell(row, after, action);
+    const providerMove = tell(row, after, action);
     const made = change(transferMachine, action, row, after, {
       entries,
-      told,
+      providerMove,
       settlement: settlement ?? null,
     });
     return { ok: true, row: after, changes: [...at.changes, made] };

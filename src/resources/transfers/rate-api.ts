@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import type { Terms } from '../../kernel/application-settings.ts';
+import type { ApplicationSettings } from '../../kernel/application-settings.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { refuse } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -45,17 +45,17 @@ function presentRate(fxRate: FxRate): Presented {
   };
 }
 
-function readRates(query: Static<typeof RatesQuery>, terms: Terms): ReadAnswer {
+function readRates(query: Static<typeof RatesQuery>, settings: ApplicationSettings): ReadAnswer {
   const source = (query.sourceCurrency ?? 'USD').toUpperCase();
   const target = query.targetCurrency?.toUpperCase();
-  const all = fxRatesFrom(source, terms);
+  const all = fxRatesFrom(source, settings);
   if (all.length === 0) {
     return refuse('invalid_request', {
       message: `sourceCurrency is ${source}, for which there are no rates. Leave it out for the rates of USD.`,
       param: 'sourceCurrency',
     });
   }
-  const asked = target === undefined ? undefined : fxRateOf(source, target, terms);
+  const asked = target === undefined ? undefined : fxRateOf(source, target, settings);
   if (target !== undefined && !asked) {
     return refuse('invalid_request', {
       message: `targetCurrency is ${target}, into which ${source} cannot be changed. Leave it out to see all.`,
@@ -76,6 +76,6 @@ export const fxRateRoutes: readonly Route[] = [
     query: RatesQuery,
     response: list(FxRateSchema),
     responseName: 'FxRateList',
-    read: ({ query, principal }) => readRates(query as Static<typeof RatesQuery>, principal.terms),
+    read: ({ query, principal }) => readRates(query as Static<typeof RatesQuery>, principal.settings),
   },
 ];

@@ -4,7 +4,7 @@ import { limits } from '../../kernel/limits.ts';
 import { shownInstant } from '../../kernel/list.ts';
 import { requestableActions } from '../../kernel/machine.ts';
 import { retryProfileNames } from '../../kernel/retry.ts';
-import { listingOfApplication, type Route, readingOfApplication } from '../../kernel/route.ts';
+import { applicationListHandler, applicationSubresourceHandler, type Route } from '../../kernel/route.ts';
 import { id, list, listQuery, nullable, resource, strict, Time, text } from '../../kernel/schema.ts';
 import {
   createWebhook,
@@ -72,9 +72,9 @@ export const webhookResource: Resource<WebhookRow> = {
   schema: WebhookSchema,
 };
 
-const words = { tag: 'Webhooks', response: WebhookSchema, responseName: 'Webhook' } as const;
-const writing = { ...words, method: 'POST', scope: 'webhooks:write' } as const;
-const reading = { ...words, method: 'GET', scope: 'webhooks:read' } as const;
+const meta = { tag: 'Webhooks', response: WebhookSchema, responseName: 'Webhook' } as const;
+const writing = { ...meta, method: 'POST', scope: 'webhooks:write' } as const;
+const reading = { ...meta, method: 'GET', scope: 'webhooks:read' } as const;
 
 /** What a body says of an endpoint; what it leaves out is left out here as well. */
 function fieldsOf(body: {
@@ -148,7 +148,7 @@ export function webhookRoutes(types: readonly string[]): readonly Route[] {
       command: createWebhook,
       input: ({ principal, body }) => {
         const asked = body as Static<typeof CreateBody>;
-        const { eventTypes, retryProfile, maxConcurrency } = principal.terms.webhookDefaults;
+        const { eventTypes, retryProfile, maxConcurrency } = principal.settings.webhookDefaults;
         const defaults = { description: null, eventTypes, retryProfile, concurrencyMax: maxConcurrency };
         return { fields: { ...defaults, ...fieldsOf(asked) }, secret: asked.secret };
       },
@@ -161,7 +161,7 @@ export function webhookRoutes(types: readonly string[]): readonly Route[] {
       query: listQuery(webhookMachine.states),
       response: list(WebhookSchema),
       responseName: 'WebhookList',
-      read: listingOfApplication('webhook', webhooksTable, ['status'], presentWebhook),
+      read: applicationListHandler('webhook', webhooksTable, ['status'], presentWebhook),
     },
     {
       ...reading,
@@ -170,7 +170,7 @@ export function webhookRoutes(types: readonly string[]): readonly Route[] {
       summary: 'Retrieve an endpoint and how it has been doing; never its secret',
       response: DetailSchema,
       responseName: 'WebhookDetail',
-      read: readingOfApplication('webhook', webhooksTable, async ({ reader }, row) => {
+      read: applicationSubresourceHandler('webhook', webhooksTable, async ({ reader }, row) => {
         const health = await findHealth(reader, row.orgId, row.id, pendingShownMax);
         const { failingSince, lastSuccessAt, lastFailureAt, pending } = health;
         return {

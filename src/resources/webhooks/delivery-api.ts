@@ -10,11 +10,11 @@ import { findDelivery, withHeld } from './delivery-store.ts';
 import { type DeliveryRow, deliveriesTable, deliveryStates } from './delivery-table.ts';
 import { DeliveryDetail, DeliverySchema, presentDelivery, presentDeliveryDetail } from './delivery-views.ts';
 
-const words = { tag: 'Webhooks', method: 'GET', scope: 'webhooks:read' } as const;
+const meta = { tag: 'Webhooks', method: 'GET', scope: 'webhooks:read' } as const;
 
 export const deliveryRoutes: readonly Route[] = [
   {
-    ...words,
+    ...meta,
     operationId: 'listWebhookDeliveries',
     path: 'developer_api_webhook_deliveries',
     summary: 'List deliveries to the webhook endpoints of the application, newest first',
@@ -44,7 +44,7 @@ export const deliveryRoutes: readonly Route[] = [
     },
   },
   {
-    ...words,
+    ...meta,
     operationId: 'retrieveWebhookDelivery',
     path: 'developer_api_webhook_deliveries/{id}',
     summary: 'Retrieve a delivery with every attempt, what was sent and what was answered',

@@ -15,20 +15,20 @@ import { instantToText, shownInstant } from '../../kernel/list.ts';
 import { allowedActions, defineMachine, refuseMove } from '../../kernel/machine.ts';
 import { failingMsMax } from '../../kernel/retry.ts';
 import type { Instant } from '../../kernel/table.ts';
-import { type KeptSecret, type WebhookRow, webhookStates } from './table.ts';
+import { type StoredSecret, type WebhookRow, webhookStates } from './table.ts';
 
 export const webhookMachine = defineMachine<WebhookRow>({
   resource: 'webhook',
   states: webhookStates,
   moves: [
-    { action: 'create', from: [], to: ['enabled'], event: 'created', isSilent: true },
+    { action: 'create', from: [], to: ['enabled'], event: 'created', emitsNoEvent: true },
     {
       action: 'update',
       from: webhookStates,
       to: webhookStates,
       stays: true,
       event: 'updated',
-      isSilent: true,
+      emitsNoEvent: true,
     },
     {
       action: 'rotate_secret',
@@ -36,10 +36,10 @@ export const webhookMachine = defineMachine<WebhookRow>({
       to: webhookStates,
       stays: true,
       event: 'secret_rotated',
-      isSilent: true,
+      emitsNoEvent: true,
     },
     { action: 'disable', from: ['enabled'], to: ['disabled'] },
-    { action: 'enable', from: ['disabled'], to: ['enabled'], isSilent: true },
+    { action: 'enable', from: ['disabled'], to: ['enabled'], emitsNoEvent: true },
     {
       action: 'test',
       from: webhookStates,
@@ -49,7 +49,7 @@ export const webhookMachine = defineMachine<WebhookRow>({
       isTraceless: true,
     },
   ],
-  eventWords: {
+  eventDescriptions: {
     disabled:
       'An endpoint was disabled: by request, because its receiver answered 410, or because it had failed for days.',
     tested: 'An endpoint is tested; only this endpoint receives the event.',
@@ -306,7 +306,7 @@ function refuseHost(): Refusal {
   return refuse('webhook_host_limit_reached', { param: '/url' });
 }
 
-function kept({ secret, sealed }: NewSecret): KeptSecret {
+function kept({ secret, sealed }: NewSecret): StoredSecret {
   return { sealed, hint: secret.replace(/=+$/, '').slice(-4), expiresAt: null };
 }
 

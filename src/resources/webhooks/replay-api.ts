@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
-import { listingOfApplication, type Route, readingOfApplication } from '../../kernel/route.ts';
+import { applicationListHandler, applicationSubresourceHandler, type Route } from '../../kernel/route.ts';
 import { id, list, listQuery, nullable, resource, strict, Time } from '../../kernel/schema.ts';
 import { createReplay, presentReplay, replayMachine } from './replay-machine.ts';
 import { findProgress } from './replay-store.ts';
@@ -62,12 +62,12 @@ function within(instant: number): number {
   return Math.min(Math.max(instant, first), last);
 }
 
-const words = { tag: 'Webhooks', response: ReplaySchema, responseName: 'Replay' } as const;
-const reading = { ...words, method: 'GET', scope: 'webhooks:read' } as const;
+const meta = { tag: 'Webhooks', response: ReplaySchema, responseName: 'Replay' } as const;
+const reading = { ...meta, method: 'GET', scope: 'webhooks:read' } as const;
 
 export const replayRoutes: readonly Route[] = [
   {
-    ...words,
+    ...meta,
     operationId: 'replayWebhookDeliveries',
     method: 'POST',
     path: 'developer_api_webhook_deliveries/replay',
@@ -98,7 +98,7 @@ export const replayRoutes: readonly Route[] = [
     query: listQuery(replayStates),
     response: list(ReplaySchema),
     responseName: 'ReplayList',
-    read: listingOfApplication('replay', replaysTable, ['status'], presentReplay),
+    read: applicationListHandler('replay', replaysTable, ['status'], presentReplay),
   },
   {
     ...reading,
@@ -107,7 +107,7 @@ export const replayRoutes: readonly Route[] = [
     summary: 'Retrieve a replay and what has come of its deliveries so far',
     response: ProgressSchema,
     responseName: 'ReplayProgress',
-    read: readingOfApplication('replay', replaysTable, async ({ reader }, row) => ({
+    read: applicationSubresourceHandler('replay', replaysTable, async ({ reader }, row) => ({
       ...presentReplay(row),
       deliveries: await findProgress(reader, row.orgId, row.id),
     })),

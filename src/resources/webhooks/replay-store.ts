@@ -57,7 +57,7 @@ const pairsOf: Statement = {
 /** Each takes PGlite about 10 µs. */
 const combinationsMax = 1_000;
 
-export interface Look {
+export interface PairPage {
   readonly pairs: readonly Omit<Pair, 'suffix'>[];
   readonly cursor: string;
   readonly isLast: boolean;
@@ -74,7 +74,7 @@ export async function findPairs(
     last,
     pairsMax = limits.replayStepMax,
   }: { readonly after: string; readonly last: string; readonly pairsMax?: number },
-): Promise<Look> {
+): Promise<PairPage> {
   const rows = await reader.rows<{ eventId: string | null; eventType: string; webhookId: string | null }>(
     pairsOf,
     [

@@ -19,7 +19,7 @@ export interface WebhookRow {
   readonly retryProfile: RetryProfile;
   readonly concurrencyMax: number;
   /** The newest first. */
-  readonly secrets: readonly KeptSecret[];
+  readonly secrets: readonly StoredSecret[];
   readonly disabledReason: (typeof disabledReasons)[number] | null;
   /** Since when it has been enabled, or disabled. */
   readonly since: Instant;
@@ -68,7 +68,7 @@ export const webhookHealthTable = defineTable<WebhookHealth>('webhook_health', [
 });
 
 /** A secret of an endpoint as it is kept: encrypted, and with an end when it was rotated away. */
-export interface KeptSecret {
+export interface StoredSecret {
   readonly sealed: string;
   /** Its last four characters, so that people can tell which one it is. */
   readonly hint: string;

@@ -1,6 +1,6 @@
 import { type Accepted, accepted, type CommandKind } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
-import { askedEvent } from '../../kernel/event.ts';
+import { requestedEvent } from '../../kernel/event.ts';
 import { formatId } from '../../kernel/ids.ts';
 import type { Instant } from '../../kernel/table.ts';
 import { newDelivery } from './delivery-table.ts';
@@ -35,7 +35,11 @@ export const beginTest: CommandKind<BeginTest> = {
       type: 'webhook.tested',
       data: presentWebhook(webhook),
     };
-    const made = askedEvent({ ...context, appId: webhook.appId }, formatId('event', context.suffix), asked);
+    const made = requestedEvent(
+      { ...context, appId: webhook.appId },
+      formatId('event', context.suffix),
+      asked,
+    );
     const delivery = newDelivery({
       orgId: context.orgId,
       id: formatId('delivery', context.suffix),

@@ -44,10 +44,10 @@ export async function openDatabaseProxy(targetPort: number): Promise<DatabasePro
     const server = connect(targetPort, '127.0.0.1');
     let isOver = false;
     // What one end does is not heard at the other any more, not even that it goes.
-    let isSilent = false;
+    let emitsNoEvent = false;
     const silence = () => {
       isOver = true;
-      isSilent = true;
+      emitsNoEvent = true;
     };
     silencers.add(silence);
     for (const socket of [client, server]) {
@@ -57,7 +57,7 @@ export async function openDatabaseProxy(targetPort: number): Promise<DatabasePro
       socket.on('close', () => {
         sockets.delete(socket);
         silencers.delete(silence);
-        if (isSilent) return;
+        if (emitsNoEvent) return;
         client.destroy();
         server.destroy();
       });

@@ -4,40 +4,40 @@ import type { Instant } from '../kernel/table.ts';
 import { newSuffix } from './ids.ts';
 
 /** Where ids come from: from time and chance, or from a seed, so that a run can be repeated. */
-export interface Mint {
+export interface IdGenerator {
   /** Whether the same requests get the same ids again. */
   readonly isSeeded: boolean;
   /** The suffix of a request, once it is known whose it is. */
   request(orgId: string, kind: 'write' | 'read'): string;
   /** The suffix of what is made for an organization without a request: the organization itself, what a worker does. */
-  own(orgId: string): string;
+  background(orgId: string): string;
   /**
    * The suffix of a new organization. With a seed it follows from the name and from how many of that name there were before, so
    * that tests that create organizations side by side get the same ones in every run.
    */
   organization(name: string): string;
   /** The suffixes of rows that a command makes besides the one that has its own. The same command gets the same ones again. */
-  rows(suffix: string): () => string;
+  rowSuffixes(suffix: string): () => string;
   /** The suffixes of the commands that carry out one request. */
-  steps(suffix: string): Steps;
+  stepSuffixes(suffix: string): StepSuffixes;
   /** From 0 to 1, for what is spread out. */
   fraction(of: string): number;
 }
 
-export interface Steps {
+export interface StepSuffixes {
   /** Of a command that changes records. */
   next(): string;
   /** Of a command that only keeps things going: how many of these there are depends on how fast the machine is. */
-  aside(): string;
+  bookkeeping(): string;
 }
 
-export const randomMint: Mint = {
+export const randomIdGenerator: IdGenerator = {
   isSeeded: false,
   request: newSuffix,
-  own: newSuffix,
+  background: newSuffix,
   organization: newSuffix,
-  rows: () => newSuffix,
-  steps: () => ({ next: newSuffix, aside: newSuffix }),
+  rowSuffixes: () => newSuffix,
+  stepSuffixes: () => ({ next: newSuffix, bookkeeping: newSuffix }),
   fraction: () => Math.random(),
 };
 
@@ -65,13 +65,13 @@ const spreadMs = 8_192;
  * The first 98 bits of an event and the last 30 of an endpoint make the id of a delivery (engine/persist.ts), so all that
  * tells events apart is in the former, and what tells endpoints apart also in the latter.
  */
-export function seededMint(seed: string): Mint {
-  const organizations = new Map<string, { writes: number; reads: number; owns: number }>();
+export function seededIdGenerator(seed: string): IdGenerator {
+  const organizations = new Map<string, { writes: number; reads: number; backgroundCount: number }>();
 
   function countsOf(orgId: string) {
     let counts = organizations.get(orgId);
     if (!counts) {
-      counts = { writes: 0, reads: 0, owns: 0 };
+      counts = { writes: 0, reads: 0, backgroundCount: 0 };
       organizations.set(orgId, counts);
     }
     return counts;
@@ -92,7 +92,7 @@ export function seededMint(seed: string): Mint {
       return suffixOf(orgId, counts.reads, reads);
     }
     counts.writes += 1;
-    counts.owns = 0;
+    counts.backgroundCount = 0;
     return suffixOf(orgId, counts.writes, 0);
   }
 
@@ -100,30 +100,30 @@ export function seededMint(seed: string): Mint {
     isSeeded: true,
     request,
     organization: (name) => request(`organization ${name}`, 'write'),
-    own: (orgId) => {
+    background: (orgId) => {
       const counts = countsOf(orgId);
-      counts.owns += 1;
-      if (owns + counts.owns === reads) {
+      counts.backgroundCount += 1;
+      if (owns + counts.backgroundCount === reads) {
         counts.writes += 1;
-        counts.owns = 1;
+        counts.backgroundCount = 1;
       }
-      return suffixOf(orgId, counts.writes, owns + counts.owns);
+      return suffixOf(orgId, counts.writes, owns + counts.backgroundCount);
     },
-    rows: (suffix) => {
+    rowSuffixes: (suffix) => {
       let row = 0;
       return () => {
         row += 1;
         return later(suffix, BigInt(row), seed);
       };
     },
-    steps: (suffix) => {
+    stepSuffixes: (suffix) => {
       let [next, aside] = [0, 0];
       return {
         next: () => {
           next += 1;
           return later(suffix, BigInt(next % asides) << BigInt(rowBits), seed);
         },
-        aside: () => {
+        bookkeeping: () => {
           aside += 1;
           return later(suffix, BigInt(asides + (aside % (owns - asides))) << BigInt(rowBits), seed);
         },
