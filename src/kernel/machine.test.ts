@@ -115,10 +115,7 @@ describe('a move', () => {
   });
 
   it('has words for every event that it tells, or for none, and for nothing else', () => {
-    const moves = [
-      ...door.moves,
-      { action: 'oil', from: ['open'], to: ['open'], emitsNoEvent: true as const },
-    ];
+    const moves = [...door.moves, { action: 'oil', from: ['open'], to: ['open'], emitsNoEvent: true as const }];
     const told = { built: 'It stands.', shut: 'It is shut.', removed: 'It is gone.' };
     expect(defineMachine({ ...door, moves, eventDescriptions: told }).eventDescriptions).toBe(told);
     const { removed: _removed, ...fewer } = told;

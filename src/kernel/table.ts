@@ -46,13 +46,15 @@ export function defineTable<Row>(
   name: string,
   key: readonly string[],
   columns: { readonly [P in keyof Row & string]-?: ColumnType },
+  /** Columns whose name is not that of the property in snake case. */
+  columnNames: { readonly [P in keyof Row & string]?: string } = {},
 ): Table<Row> {
   return {
     name,
     key,
     columns: (Object.keys(columns) as (keyof Row & string)[]).map((property) => ({
       property,
-      column: snakeCase(property),
+      column: columnNames[property] ?? snakeCase(property),
       type: columns[property],
     })),
   };

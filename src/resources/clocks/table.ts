@@ -39,16 +39,21 @@ export interface Advancing {
   readonly turn: number;
 }
 
-export const clocksTable = defineTable<ClockRow>('clocks', ['org_id', 'id'], {
-  orgId: 'text',
-  id: 'text',
-  appId: 'text',
-  status: 'text',
-  version: 'integer',
-  offsetMs: 'bigint',
-  frozenAt: 'timestamptz',
-  advance: 'jsonb',
-  leaseUntil: 'timestamptz',
-  createdAt: 'timestamptz',
-  updatedAt: 'timestamptz',
-});
+export const clocksTable = defineTable<ClockRow>(
+  'clocks',
+  ['org_id', 'id'],
+  {
+    orgId: 'text',
+    id: 'text',
+    appId: 'text',
+    status: 'text',
+    version: 'integer',
+    offsetMs: 'bigint',
+    frozenAt: 'timestamptz',
+    advance: 'jsonb',
+    leaseUntil: 'timestamptz',
+    createdAt: 'timestamptz',
+    updatedAt: 'timestamptz',
+  },
+  { frozenAt: 'stands_at' },
+);
